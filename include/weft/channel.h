@@ -1,0 +1,112 @@
+// Channel: calls to one target. A cheap handle: connections belong to the factory and are shared by all its channels.
+//
+// Thread-safe. It may be destroyed with calls in flight: they go on. Calls on a channel whose factory is gone
+// fail with CANCELLED.
+#ifndef WEFT_CHANNEL_H_
+#define WEFT_CHANNEL_H_
+
+#include <coroutine>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "weft/balancer.h"
+#include "weft/call_handle.h"
+#include "weft/call_options.h"
+#include "weft/request.h"
+#include "weft/response.h"
+#include "weft/stream.h"
+#include "weft/tls_options.h"
+
+namespace weft::inline v0 {
+
+namespace channel {
+class ChannelImpl;
+}  // namespace channel
+
+struct ChannelOptions {
+  // Used by calls that set none.
+  absl::Duration timeout = kDefaultTimeout;
+  // `:authority` of requests that set none, and the name that certificates are checked for. Empty: the endpoint's
+  // address ("localhost" for a Unix socket).
+  std::string authority = {};
+  // Unset: plain HTTP/2 by prior knowledge (h2c).
+  std::optional<TlsOptions> tls = {};
+  // Null: round robin.
+  BalancerFactory balancer = {};
+  // Idempotent calls whose attempt ended with the connection and may have been processed are tried again, at most this
+  // many attempts in all (1 … 5), within the channel's retry budget: one extra attempt per five calls, and ten a second.
+  int max_attempts = 3;
+};
+
+class Channel {
+ public:
+  class Awaitable;
+
+  explicit Channel(std::shared_ptr<channel::ChannelImpl> impl);  // use ChannelFactory::GetChannel
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  // Waits for the answer. FAILED_PRECONDITION at once on a loop thread, where waiting would stop the loop.
+  absl::StatusOr<Response> Call(Request request, CallOptions options = {});
+
+  // Returns at once. `done` is called exactly once, unless the handle is destroyed or reset before.
+  [[nodiscard]] CallHandle Start(Request request, CallOptions options, ResponseCallback done);
+
+  // Writes the response body to `sink` as it comes; the Response's own body stays empty. `sink` must outlive the call.
+  [[nodiscard]] CallHandle Start(Request request, CallOptions options, BodySink* sink, ResponseCallback done);
+
+  // auto response = co_await channel->Async(request); of any coroutine type. Destroying the suspended coroutine cancels.
+  [[nodiscard]] Awaitable Async(Request request, CallOptions options = {});
+
+  // A call whose bodies flow both ways. Request::body is sent first, and the request stays open for more unless
+  // `end_of_request` is set; Request::source is not for streams. Errors come from the stream's operations.
+  Stream Open(Request request, CallOptions options = {}, bool end_of_request = false);
+
+  // Waits until a host is connected, at most that long. Calls do not need it; a service that wants its first call
+  // to be fast does.
+  absl::Status WaitForReady(absl::Duration timeout);
+
+  const std::string& target() const;
+  // State of every host, for people.
+  std::string DebugString() const;
+
+ private:
+  friend class Awaitable;
+  // Makes the call, writes its handle, then lets it run: `done` may run before this returns, on another thread.
+  void StartInto(CallHandle& handle, Request request, CallOptions options, BodySink* sink, ResponseCallback done);
+
+  std::shared_ptr<channel::ChannelImpl> impl_;
+};
+
+class Channel::Awaitable {
+ public:
+  Awaitable(Channel* channel, Request request, CallOptions options)
+      : channel_(channel), request_(std::move(request)), options_(std::move(options)) {}
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> handle) {
+    // The coroutine may be resumed, and this object be gone, before StartInto returns: nothing is touched after it.
+    channel_->StartInto(call_, std::move(request_), std::move(options_), nullptr,
+                        [this, handle](absl::StatusOr<Response> response) {
+                          response_.emplace(std::move(response));
+                          handle.resume();
+                        });
+  }
+  absl::StatusOr<Response> await_resume() { return std::move(*response_); }
+
+ private:
+  Channel* channel_;
+  Request request_;
+  CallOptions options_;
+  CallHandle call_;
+  std::optional<absl::StatusOr<Response>> response_;
+};
+
+}  // namespace weft::inline v0
+
+#endif  // WEFT_CHANNEL_H_

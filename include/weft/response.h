@@ -1,0 +1,35 @@
+// Response: what a call received. A status of 4xx or 5xx is an answer like any other, not an error.
+#ifndef WEFT_RESPONSE_H_
+#define WEFT_RESPONSE_H_
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "weft/headers.h"
+
+namespace weft::inline v0 {
+
+// What the client did to get an answer.
+struct CallInfo {
+  std::string host;    // address of the host that answered, "10.0.0.7:8080"
+  int attempts = 0;    // attempts that were started on a host, transparent retries included
+  absl::Duration waited;  // before the last attempt was given to its host (names, connections)
+  absl::Duration took;    // from the call's start to its end
+};
+
+struct ResponseHead {
+  int status = 0;  // 200 … 599
+  Headers headers;
+};
+
+struct Response {
+  int status = 0;  // 200 … 599
+  Headers headers;
+  std::string body;
+  Headers trailers;
+  CallInfo info;
+};
+
+}  // namespace weft::inline v0
+
+#endif  // WEFT_RESPONSE_H_

@@ -1,0 +1,20 @@
+// Everything that a user of Weft needs.
+#ifndef WEFT_WEFT_H_
+#define WEFT_WEFT_H_
+
+#include "weft/balancer.h"         // IWYU pragma: export
+#include "weft/body.h"             // IWYU pragma: export
+#include "weft/call_handle.h"      // IWYU pragma: export
+#include "weft/call_options.h"     // IWYU pragma: export
+#include "weft/channel.h"          // IWYU pragma: export
+#include "weft/channel_factory.h"  // IWYU pragma: export
+#include "weft/endpoint.h"         // IWYU pragma: export
+#include "weft/error.h"            // IWYU pragma: export
+#include "weft/headers.h"          // IWYU pragma: export
+#include "weft/request.h"          // IWYU pragma: export
+#include "weft/resolver.h"         // IWYU pragma: export
+#include "weft/response.h"         // IWYU pragma: export
+#include "weft/stream.h"           // IWYU pragma: export
+#include "weft/tls_options.h"      // IWYU pragma: export
+
+#endif  // WEFT_WEFT_H_

@@ -1,0 +1,10 @@
+// Assertions for what only a mistake in Weft itself can break. They abort debug builds; in release builds they are gone,
+// and the code around them must still do something harmless.
+#ifndef WEFT_LIB_BASE_CHECK_H_
+#define WEFT_LIB_BASE_CHECK_H_
+
+#include <cassert>
+
+#define WEFT_DCHECK(condition) assert(condition)
+
+#endif  // WEFT_LIB_BASE_CHECK_H_

@@ -1,0 +1,267 @@
+#include "call/call.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/strings.h"
+#include "call/request_check.h"
+#include "weft/error.h"
+
+namespace weft::inline v0::call {
+namespace {
+
+http::StreamEnd Local(absl::Status status) { return {std::move(status), Origin::kLocal, Processed::kNotSent}; }
+
+}  // namespace
+
+// ---- Attempt ----
+
+http::BodyPiece Attempt::ReadBody(char* to, size_t size) {
+  const http::BodyPiece piece = call_.ReadBody(to, size);
+  if (piece.bytes > 0) Touch();
+  return piece;
+}
+const Headers* Attempt::RequestTrailers() { return &call_.request_trailers(); }
+void Attempt::OnHead(int status, Headers headers) {
+  Touch();
+  call_.OnHead(*this, status, std::move(headers));
+}
+void Attempt::OnData(std::string_view bytes) {
+  Touch();
+  call_.OnData(*this, bytes);
+}
+void Attempt::OnTrailers(Headers trailers) { call_.OnTrailers(std::move(trailers)); }
+http::RequestHead Attempt::RequestHeadFor(bool tls) { return call_.MakeHead(*this, tls); }
+void Attempt::OnExchangeEnd(http::StreamEnd end) { call_.OnAttemptEnd(*this, std::move(end)); }
+void Attempt::Keep() { call_.Retain(); }
+void Attempt::Drop() { call_.Release(); }
+
+// ---- Call ----
+
+Call::Call(std::shared_ptr<Target> target, Request request, const CallOptions& options)
+    : target_(std::move(target)),
+      request_(std::move(request)),
+      options_(options),
+      loop_(&target_->cluster->loop()) {}
+
+Call::~Call() = default;
+
+void Call::Begin() {
+  started_ = target_->clock->Now();
+  deadline_ = base::After(started_, options_.timeout.value_or(target_->timeout));
+  if (options_.deadline.has_value()) {
+    deadline_ = std::min(deadline_, base::After(started_, *options_.deadline - target_->clock->WallNow()));
+  }
+  idempotent_ = options_.idempotent || !options_.idempotency_key.empty() || IsIdempotentMethod(request_.method) ||
+                request_.headers.Has("idempotency-key");
+  Retain();  // until the end
+  absl::Status refusal = target_->Refusal();
+  if (refusal.ok()) refusal = CheckRequest(request_, options_);
+  if (!refusal.ok()) {
+    End(Local(std::move(refusal)), nullptr);
+    return;
+  }
+  if (deadline_ <= started_) {
+    End(Local(absl::DeadlineExceededError("the deadline had passed before the call began")), nullptr);
+    return;
+  }
+  target_->budget.Deposit(started_);
+  Pick();
+}
+
+void Call::Cancel() {
+  Attempt* attempt = nullptr;
+  bool waiting = false;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (state_ == State::kEnded || cancelled_) return;
+    cancelled_ = true;
+    if (state_ == State::kAttempting) attempt = attempts_.back().get();
+    waiting = state_ == State::kWaiting;
+  }
+  if (attempt != nullptr) attempt->Cancel();
+  // In kPicking, and where the waiting is over, the thread that moves the call sees `cancelled_`.
+  if (waiting && target_->cluster->StopWaiting(this)) End(Local(absl::CancelledError("cancelled")), nullptr);
+}
+
+void Call::Pick() {
+  const bool wait_for_ready = options_.wait_for_ready;
+  std::vector<const HostView*> tried;
+  for (const auto& attempt : attempts_) tried.push_back(attempt->host.get());
+  for (;;) {
+    cluster::Choice choice = target_->cluster->Pick({.tried = tried}, wait_for_ready);
+    if (choice.kind == PickResult::Kind::kHost) {
+      StartAttempt(std::move(choice.host));
+      return;
+    }
+    if (choice.kind == PickResult::Kind::kFail) {
+      End(Local(std::move(choice.status)), nullptr);
+      return;
+    }
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      state_ = State::kWaiting;
+    }
+    const absl::Status status = target_->cluster->Wait(this, choice.version, deadline_);
+    if (absl::IsOutOfRange(status)) continue;
+    if (!status.ok()) {
+      End(Local(status), nullptr);
+      return;
+    }
+    // From here on the waiting may be over at any time. A Cancel that came before it began found nothing to stop.
+    bool cancelled;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      cancelled = cancelled_;
+    }
+    if (cancelled && target_->cluster->StopWaiting(this)) End(Local(absl::CancelledError("cancelled")), nullptr);
+    return;
+  }
+}
+
+void Call::OnPickAgain() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (state_ != State::kWaiting) return;
+    state_ = State::kPicking;
+  }
+  Pick();
+}
+
+void Call::OnWaitOver(absl::Status why) {
+  if (why.ok()) why = absl::DeadlineExceededError("the deadline passed while no host could be reached");
+  End(Local(std::move(why)), nullptr);
+}
+
+void Call::StartAttempt(base::Ref<cluster::Host> host) {
+  auto made = std::make_unique<Attempt>(*this);
+  Attempt& attempt = *made;
+  // Every host of a factory is a HostPool (channel/host_table).
+  attempt.host = base::Ref<pool::HostPool>::Adopt(static_cast<pool::HostPool*>(host.Leak()));
+  loop_.store(&attempt.host->strand().loop(), std::memory_order_release);
+  const base::MonoTime now = attempts_.empty() ? started_ : target_->clock->Now();
+  last_attempt_started_ = now;
+  attempt.Bind(*attempt.host, now, deadline_,
+               options_.idle_timeout.has_value() ? absl::ToChronoNanoseconds(*options_.idle_timeout)
+                                                 : base::MonoDuration::zero());
+  bool cancelled;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    cancelled = cancelled_;
+    if (!cancelled) {
+      state_ = State::kAttempting;
+      attempts_.push_back(std::move(made));
+    }
+  }
+  if (cancelled) {
+    End(Local(absl::CancelledError("cancelled")), nullptr);
+    return;
+  }
+  attempt.host->Enter();
+  attempt.Start();
+}
+
+void Call::OnAttemptEnd(Attempt& attempt, http::StreamEnd end) {
+  attempt.host->Exit();
+  if (end.status.ok() || !MayRepeat(end)) {
+    End(std::move(end), &attempt.host->strand().wakes());
+    return;
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    state_ = State::kPicking;
+  }
+  Pick();
+}
+
+bool Call::MayRepeat(const http::StreamEnd& end) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (cancelled_) return false;
+  }
+  if (end.origin == Origin::kLocal || !Rewind()) return false;
+  if (end.processed == Processed::kNotSent) {
+    target_->counters->transparent_retries.Add();
+    return true;
+  }
+  if (end.processed == Processed::kRefused && !std::exchange(refused_before_, true)) {
+    target_->counters->transparent_retries.Add();
+    return true;
+  }
+  const bool harmless = end.processed == Processed::kRefused ||
+                        (idempotent_ && end.origin == Origin::kConnection && absl::IsUnavailable(end.status));
+  if (!harmless || attempts_.size() >= static_cast<size_t>(target_->max_attempts)) return false;
+  if (!target_->budget.TryWithdraw(policy::RetryBudget::Use::kRetry, target_->clock->Now())) {
+    target_->counters->retries_refused_by_budget.Add();
+    return false;
+  }
+  target_->counters->retries.Add();
+  return true;
+}
+
+void Call::End(http::StreamEnd end, event::WakeBatch* wakes) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (state_ == State::kEnded) return;
+    state_ = State::kEnded;
+  }
+  ended_ = target_->clock->Now();
+  absl::Status status;
+  if (!end.status.ok()) status = Describe(std::move(end), ended_);
+  event::WakeBatch own;
+  OnCallEnd(std::move(status), wakes != nullptr ? *wakes : own);
+  own.Wake();
+  Release();
+}
+
+absl::Status Call::Describe(http::StreamEnd end, base::MonoTime now) const {
+  std::string message = absl::StrCat(target_->name, ": ");
+  CallError error{.origin = end.origin, .processed = end.processed, .host = "", .attempts = static_cast<int>(attempts_.size())};
+  const std::string took = absl::FormatDuration(absl::Trunc(absl::FromChrono(now - started_), absl::Microseconds(100)));
+  if (attempts_.empty()) {
+    absl::StrAppend(&message, end.status.message());
+    if (now - started_ >= std::chrono::milliseconds(1)) absl::StrAppend(&message, " (after ", took, ")");
+  } else {
+    error.host = attempts_.back()->host->address();
+    absl::StrAppend(&message, attempts_.size(), attempts_.size() == 1 ? " attempt in " : " attempts in ", took, ", last: ",
+                    error.host, end.origin == Origin::kLocal ? ": " : " ", end.status.message());
+  }
+  absl::StrAppend(&message, "; ", base::V(ProcessedName(end.processed)));
+  absl::Status status(end.status.code(), message);
+  SetCallError(status, error);
+  return status;
+}
+
+http::RequestHead Call::MakeHead(const Attempt& attempt, bool tls) const {
+  http::RequestHead head;
+  head.method = request_.method;
+  head.scheme = tls ? "https" : "http";
+  head.path = request_.path;
+  if (!request_.authority.empty()) {
+    head.authority = request_.authority;
+  } else if (!target_->authority.empty()) {
+    head.authority = target_->authority;
+  } else {
+    head.authority = attempt.host->net_address().is_unix() ? std::string_view("localhost")
+                                                           : std::string_view(attempt.host->address());
+  }
+  head.headers = &request_.headers;
+  head.idempotency_key = options_.idempotency_key;
+  head.has_body = has_body();
+  return head;
+}
+
+CallInfo Call::Info() const {
+  CallInfo info;
+  info.attempts = static_cast<int>(attempts_.size());
+  if (!attempts_.empty()) {
+    info.host = attempts_.back()->host->address();
+    info.waited = absl::FromChrono(last_attempt_started_ - started_);
+  }
+  info.took = absl::FromChrono(ended_ - started_);
+  return info;
+}
+
+}  // namespace weft::inline v0::call

@@ -1,0 +1,106 @@
+#include "call/pumped_call.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::inline v0::call {
+namespace {
+
+// The source is not the stream's to know: the stream's request is what can be checked and sent at once.
+Request WithoutSource(Request request) {
+  request.source = nullptr;
+  return request;
+}
+
+}  // namespace
+
+PumpedCall::PumpedCall(std::shared_ptr<Target> target, Request request, const CallOptions& options, BodySink* sink)
+    : stream_(base::MakeRef<StreamCall>(std::move(target), WithoutSource(request), options,
+                                        /*end_of_request=*/request.source == nullptr)),
+      source_(std::move(request.source)),
+      sink_(sink),
+      max_response_bytes_(options.max_response_bytes) {}
+
+void PumpedCall::Start(ResponseCallback done) {
+  done_ = std::move(done);
+  const auto self = base::Ref<PumpedCall>::Share(this);
+  stream_->Start();
+  stream_->Head(PendingResult<StreamCall::HeadResult>([self](auto head) { self->OnHead(std::move(head)); }));
+  if (source_ != nullptr) {
+    // The first piece is asked for where the later ones are, not on the caller's thread.
+    stream_->Write("", PendingResult<absl::Status>([self](absl::Status written) {
+                     if (written.ok()) self->PumpOut();
+                   }));
+  }
+}
+
+void PumpedCall::PumpOut() {
+  std::string piece;
+  const absl::StatusOr<bool> more = source_->Read(piece);
+  if (!more.ok()) {
+    stream_->Abort(more.status());
+    return;
+  }
+  if (*more) {
+    stream_->Write(piece, PendingResult<absl::Status>([self = base::Ref<PumpedCall>::Share(this)](absl::Status written) {
+                     if (written.ok()) self->PumpOut();
+                   }));
+    return;
+  }
+  if (!piece.empty()) stream_->Write(piece, PendingResult<absl::Status>());
+  const absl::Status done = stream_->WritesDone(source_->Trailers());
+  if (absl::IsInvalidArgument(done)) stream_->Abort(done);  // a trailer that cannot be sent; an ended stream tells by itself
+}
+
+void PumpedCall::OnHead(absl::StatusOr<ResponseHead> head) {
+  if (head.ok()) {
+    response_.status = head->status;
+    response_.headers = std::move(head->headers);
+    if (sink_ != nullptr) {
+      if (absl::Status status = sink_->OnHead(response_.status, response_.headers); !status.ok()) {
+        stream_->Abort(std::move(status));
+      }
+    }
+  }
+  PumpIn();
+}
+
+void PumpedCall::PumpIn() {
+  stream_->Read(PendingResult<StreamCall::ReadResult>(
+      [self = base::Ref<PumpedCall>::Share(this)](auto piece) { self->OnPiece(std::move(piece)); }));
+}
+
+void PumpedCall::OnPiece(std::optional<std::string> piece) {
+  if (!piece.has_value()) {
+    stream_->Finish(PendingResult<absl::Status>(
+        [self = base::Ref<PumpedCall>::Share(this)](absl::Status status) { self->OnFinished(std::move(status)); }));
+    return;
+  }
+  absl::Status status;
+  if (sink_ != nullptr) {
+    status = sink_->Write(*piece);
+  } else if (piece->size() > max_response_bytes_ - response_.body.size()) {
+    status = absl::ResourceExhaustedError(
+        absl::StrCat("the response body exceeds max_response_bytes (", max_response_bytes_, ")"));
+  } else {
+    response_.body.append(*piece);
+  }
+  if (!status.ok()) stream_->Abort(std::move(status));
+  PumpIn();
+}
+
+void PumpedCall::OnFinished(absl::Status status) {
+  absl::StatusOr<Response> result = absl::UnknownError("");
+  if (!status.ok()) {
+    result = std::move(status);
+  } else {
+    response_.trailers = stream_->trailers();
+    response_.info = stream_->info();
+    result = std::move(response_);
+  }
+  std::move(done_)(std::move(result));
+  done_ = nullptr;
+}
+
+}  // namespace weft::inline v0::call

@@ -1,0 +1,257 @@
+#include "call/stream_call.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "weft/error.h"
+
+namespace weft::inline v0::call {
+namespace {
+
+constexpr size_t kMaxUnsent = size_t{64} << 10;
+constexpr size_t kMaxReplay = size_t{256} << 10;
+// Pieces of a body that arrive while nobody reads are joined up to this size.
+constexpr size_t kJoinBytes = size_t{16} << 10;
+
+absl::Status Busy(const char* what) {
+  return absl::FailedPreconditionError(std::string("the stream has a ") + what + " waiting already");
+}
+
+}  // namespace
+
+StreamCall::StreamCall(std::shared_ptr<Target> target, Request request, const CallOptions& options, bool end_of_request)
+    : Call(std::move(target), std::move(request), options),
+      has_body_(!end_of_request || !this->request().body.empty() || !this->request().trailers.empty()),
+      out_(std::move(this->request().body)),
+      writes_done_(end_of_request) {}
+
+// ---- the user's side ----
+
+void StreamCall::Head(PendingResult<HeadResult> to) {
+  HeadResult result = absl::UnknownError("");
+  {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    if (head_.has_value()) {
+      result = *head_;
+    } else if (ended_) {
+      result = status_.ok() ? absl::InternalError("the stream ended without a head") : status_;
+    } else if (head_reader_) {
+      result = Busy("Head");
+    } else {
+      head_reader_ = std::move(to);
+      return;
+    }
+  }
+  Deliver(std::move(to), std::move(result), nullptr);
+}
+
+void StreamCall::Read(PendingResult<ReadResult> to) {
+  ReadResult result;
+  {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    if (!in_.empty()) {
+      result = std::move(in_.front());
+      in_.pop_front();
+    } else if (!ended_ && !discard_ && !reader_) {
+      reader_ = std::move(to);
+      return;
+    }
+  }
+  if (result.has_value()) {
+    WithAttempt([&](Attempt& attempt) { attempt.Consume(result->size()); });
+  }
+  Deliver(std::move(to), std::move(result), nullptr);
+}
+
+void StreamCall::Write(std::string_view bytes, PendingResult<absl::Status> to) {
+  absl::Status result;
+  {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    if (ended_) {
+      result = status_.ok() ? absl::FailedPreconditionError("the stream has ended") : status_;
+    } else if (writes_done_) {
+      result = absl::FailedPreconditionError("the request body was completed");
+    } else if (writer_) {
+      result = Busy("Write");
+    } else {
+      out_.append(bytes);
+      if (unsent() > kMaxUnsent) writer_ = std::move(to);
+    }
+  }
+  if (result.ok()) WithAttempt([](Attempt& attempt) { attempt.ResumeBody(); });
+  if (to) Deliver(std::move(to), std::move(result), nullptr);
+}
+
+absl::Status StreamCall::WritesDone(Headers trailers) {
+  if (absl::Status status = trailers.Validate(); !status.ok()) return status;
+  {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    if (ended_) return status_.ok() ? absl::FailedPreconditionError("the stream has ended") : status_;
+    if (writes_done_) return absl::FailedPreconditionError("the request body was completed");
+    writes_done_ = true;
+    request().trailers = std::move(trailers);
+  }
+  WithAttempt([](Attempt& attempt) { attempt.ResumeBody(); });
+  return absl::OkStatus();
+}
+
+void StreamCall::Finish(PendingResult<absl::Status> to) {
+  absl::Status result;
+  size_t thrown_away = 0;
+  bool completes_request = false;
+  {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    for (const std::string& piece : in_) thrown_away += piece.size();
+    in_.clear();
+    discard_ = true;
+    completes_request = !std::exchange(writes_done_, true);
+    if (ended_) {
+      result = status_;
+    } else if (finisher_) {
+      result = Busy("Finish");
+    } else {
+      finisher_ = std::move(to);
+    }
+  }
+  WithAttempt([&](Attempt& attempt) {
+    if (thrown_away > 0) attempt.Consume(thrown_away);
+    if (completes_request) attempt.ResumeBody();
+  });
+  if (to) Deliver(std::move(to), std::move(result), nullptr);
+}
+
+void StreamCall::Abort(absl::Status status) {
+  {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    if (abort_.ok()) abort_ = std::move(status);
+  }
+  Cancel();
+}
+
+Headers StreamCall::trailers() const {
+  std::lock_guard<std::mutex> lock(io_mutex_);
+  return trailers_;
+}
+
+CallInfo StreamCall::info() const {
+  std::lock_guard<std::mutex> lock(io_mutex_);
+  return ended_ ? Info() : CallInfo();
+}
+
+template <class Result>
+void StreamCall::Deliver(PendingResult<Result> to, Result result, event::WakeBatch* wakes) {
+  event::WakeBatch own;
+  auto callback = std::move(to).Deliver(result, wakes != nullptr ? *wakes : own);
+  own.Wake();
+  if (callback == nullptr) return;
+  auto run = [call = base::Ref<StreamCall>::Share(this), callback = std::move(callback), result = std::move(result)]() mutable {
+    if (!call->callbacks_.Enter()) return;
+    std::move(callback)(std::move(result));
+    callback = nullptr;  // what it holds goes before the stream's owner may go on
+    call->callbacks_.Leave();
+  };
+  if (options().executor != nullptr) {
+    loop().PostFunction([executor = options().executor, run = std::move(run)]() mutable { (*executor)(std::move(run)); });
+  } else {
+    loop().PostFunction(std::move(run));
+  }
+}
+
+// ---- the attempt's side: the strand is held ----
+
+http::BodyPiece StreamCall::ReadBody(char* to, size_t size) {
+  http::BodyPiece piece;
+  PendingResult<absl::Status> writer;
+  {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    piece.bytes = std::min(size, unsent());
+    std::memcpy(to, out_.data() + out_sent_, piece.bytes);
+    out_sent_ += piece.bytes;
+    if (head_.has_value() || out_sent_ > kMaxReplay) ForgetSent();
+    if (unsent() <= kMaxUnsent) writer = std::move(writer_);
+    piece.next = unsent() > 0    ? http::BodyPiece::Next::kMore
+                 : writes_done_ ? http::BodyPiece::Next::kEnd
+                                : http::BodyPiece::Next::kWait;
+  }
+  if (writer) Deliver(std::move(writer), absl::OkStatus(), nullptr);
+  return piece;
+}
+
+void StreamCall::ForgetSent() {
+  if (out_sent_ == 0) return;
+  out_.erase(0, out_sent_);
+  out_sent_ = 0;
+  forgot_ = true;
+}
+
+void StreamCall::OnHead(Attempt& attempt, int status, Headers headers) {
+  PendingResult<HeadResult> reader;
+  HeadResult result = ResponseHead{status, std::move(headers)};
+  {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    head_ = *result;
+    ForgetSent();
+    reader = std::move(head_reader_);
+  }
+  if (reader) Deliver(std::move(reader), std::move(result), &attempt.host->strand().wakes());
+}
+
+void StreamCall::OnData(Attempt& attempt, std::string_view bytes) {
+  PendingResult<ReadResult> reader;
+  {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    reader = std::move(reader_);
+    if (!reader && !discard_) {
+      if (in_.empty() || in_.back().size() + bytes.size() > kJoinBytes) {
+        in_.emplace_back(bytes);
+      } else {
+        in_.back().append(bytes);
+      }
+      return;
+    }
+  }
+  attempt.ConsumeNow(bytes.size());
+  if (reader) Deliver(std::move(reader), ReadResult(std::string(bytes)), &attempt.host->strand().wakes());
+}
+
+void StreamCall::OnTrailers(Headers trailers) {
+  std::lock_guard<std::mutex> lock(io_mutex_);
+  trailers_ = std::move(trailers);
+}
+
+bool StreamCall::Rewind() {
+  std::lock_guard<std::mutex> lock(io_mutex_);
+  if (head_.has_value() || forgot_) return false;
+  out_sent_ = 0;
+  return true;
+}
+
+void StreamCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {
+  PendingResult<HeadResult> head_reader;
+  PendingResult<ReadResult> reader;
+  PendingResult<absl::Status> writer;
+  PendingResult<absl::Status> finisher;
+  {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    ended_ = true;
+    if (absl::IsCancelled(status) && !abort_.ok()) {
+      const std::optional<CallError> error = GetCallError(status);
+      status_ = abort_;
+      if (error.has_value()) SetCallError(status_, *error);
+    } else {
+      status_ = std::move(status);
+    }
+    head_reader = std::move(head_reader_);
+    reader = std::move(reader_);
+    writer = std::move(writer_);
+    finisher = std::move(finisher_);
+    status = status_;
+  }
+  const absl::Status why = status.ok() ? absl::FailedPreconditionError("the stream has ended") : status;
+  if (head_reader) Deliver(std::move(head_reader), HeadResult(why), &wakes);
+  if (reader) Deliver(std::move(reader), ReadResult(), &wakes);
+  if (writer) Deliver(std::move(writer), why, &wakes);
+  if (finisher) Deliver(std::move(finisher), status, &wakes);
+}
+
+}  // namespace weft::inline v0::call

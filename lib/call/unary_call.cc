@@ -1,0 +1,100 @@
+#include "call/unary_call.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::inline v0::call {
+namespace {
+
+// What is set aside at once on the word of a content-length; more comes as the bytes do.
+constexpr size_t kMaxReserve = size_t{1} << 20;
+
+}  // namespace
+
+void UnaryCall::Start(ResponseCallback done) {
+  done_ = std::move(done);
+  has_body_ = !request().body.empty() || !request().trailers.empty();
+  Begin();
+}
+
+absl::StatusOr<Response> UnaryCall::StartAndWait() {
+  event::Waiter waiter;
+  waiter_ = &waiter;
+  has_body_ = !request().body.empty() || !request().trailers.empty();
+  Begin();
+  waiter.Wait();
+  return TakeResult();
+}
+
+http::BodyPiece UnaryCall::ReadBody(char* to, size_t size) {
+  const std::string& body = request().body;
+  const size_t n = std::min(size, body.size() - body_sent_);
+  std::memcpy(to, body.data() + body_sent_, n);
+  body_sent_ += n;
+  return {n, body_sent_ == body.size() ? http::BodyPiece::Next::kEnd : http::BodyPiece::Next::kMore};
+}
+
+void UnaryCall::OnHead(Attempt&, int status, Headers headers) {
+  response_.status = status;
+  response_.headers = std::move(headers);
+  const std::string_view length = response_.headers["content-length"];
+  size_t bytes = 0;
+  std::from_chars(length.data(), length.data() + length.size(), bytes);
+  response_.body.reserve(std::min({bytes, options().max_response_bytes, kMaxReserve}));
+}
+
+void UnaryCall::OnData(Attempt& attempt, std::string_view bytes) {
+  if (bytes.size() > options().max_response_bytes - response_.body.size()) {
+    attempt.Fail(absl::ResourceExhaustedError(
+        absl::StrCat("the response body exceeds max_response_bytes (", options().max_response_bytes, ")")));
+    return;
+  }
+  response_.body.append(bytes);
+  attempt.ConsumeNow(bytes.size());
+}
+
+bool UnaryCall::Rewind() {
+  body_sent_ = 0;
+  response_ = Response();
+  return true;
+}
+
+void UnaryCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {
+  status_ = std::move(status);
+  if (waiter_ != nullptr) {
+    // The waiting thread holds a reference of its own.
+    waiter_->Complete(wakes);
+    return;
+  }
+  Retain();  // until the callback has run
+  loop().Post(this);
+}
+
+absl::StatusOr<Response> UnaryCall::TakeResult() {
+  if (!status_.ok()) return std::move(status_);
+  response_.info = Info();
+  return std::move(response_);
+}
+
+void UnaryCall::Run() {
+  if (options().executor != nullptr) {
+    (*options().executor)([this] { Deliver(); });
+  } else {
+    Deliver();
+  }
+}
+
+void UnaryCall::Deliver() {
+  if (gate_.Enter()) {
+    std::move(done_)(TakeResult());
+    done_ = nullptr;  // what it holds goes before the handle's owner may go on
+    gate_.Leave();
+  }
+  Release();
+}
+
+}  // namespace weft::inline v0::call

@@ -1,0 +1,62 @@
+// UnaryCall: a whole request, a whole response; for a callback or for a thread that waits.
+#ifndef WEFT_LIB_CALL_UNARY_CALL_H_
+#define WEFT_LIB_CALL_UNARY_CALL_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "call/call.h"
+#include "call/callback_gate.h"
+#include "call/controlled.h"
+#include "event/loop.h"
+#include "event/wait_table.h"
+#include "weft/call_handle.h"
+
+namespace weft::inline v0::call {
+
+class UnaryCall final : public Call, public Controlled, private event::Task {
+ public:
+  UnaryCall(std::shared_ptr<Target> target, Request request, const CallOptions& options)
+      : Call(std::move(target), std::move(request), options) {}
+
+  // One of the two, once. The caller holds a reference.
+  void Start(ResponseCallback done);
+  // Blocks until the end. Not on a loop thread.
+  absl::StatusOr<Response> StartAndWait();
+
+  // Controlled
+  void CancelCall() override { Cancel(); }
+  void CloseCallbacks() override { gate_.Close(); }
+  void ReleaseHandle() override { Release(); }
+
+ private:
+  // Call
+  http::BodyPiece ReadBody(char* to, size_t size) override;
+  bool has_body() const override { return has_body_; }
+  void OnHead(Attempt& attempt, int status, Headers headers) override;
+  void OnData(Attempt& attempt, std::string_view bytes) override;
+  void OnTrailers(Headers trailers) override { response_.trailers = std::move(trailers); }
+  bool Rewind() override;
+  void OnCallEnd(absl::Status status, event::WakeBatch& wakes) override;
+  // event::Task: the end, on the loop.
+  void Run() override;
+  void Drop() override { Release(); }
+
+  void Deliver();
+  absl::StatusOr<Response> TakeResult();
+
+  bool has_body_ = false;
+  size_t body_sent_ = 0;
+  Response response_;
+  absl::Status status_;
+  ResponseCallback done_;  // null: somebody waits
+  CallbackGate gate_;
+  event::Waiter* waiter_ = nullptr;
+};
+
+}  // namespace weft::inline v0::call
+
+#endif  // WEFT_LIB_CALL_UNARY_CALL_H_

@@ -1,0 +1,83 @@
+#include "weft/channel.h"
+
+#include <utility>
+
+#include "base/ref.h"
+#include "call/pumped_call.h"
+#include "call/stream_call.h"
+#include "call/unary_call.h"
+#include "channel/channel_impl.h"
+#include "event/loop.h"
+#include "event/wait_table.h"
+
+namespace weft::inline v0 {
+
+Channel::Channel(std::shared_ptr<channel::ChannelImpl> impl) : impl_(std::move(impl)) {}
+Channel::~Channel() = default;
+
+absl::StatusOr<Response> Channel::Call(Request request, CallOptions options) {
+  if (event::OnAnyLoop()) {
+    return absl::FailedPreconditionError(
+        "a blocking Call on a loop thread would stop the loop that its answer comes through; use Start, Async or an executor");
+  }
+  impl_->EnsureStarted();
+  if (request.source == nullptr) {
+    return base::MakeRef<call::UnaryCall>(impl_, std::move(request), options)->StartAndWait();
+  }
+  call::BlockedFor<absl::StatusOr<Response>> blocked;
+  CallHandle handle;
+  StartInto(handle, std::move(request), std::move(options), nullptr, [&blocked](absl::StatusOr<Response> response) {
+    blocked.result.emplace(std::move(response));
+    event::WakeBatch wakes;
+    blocked.waiter.Complete(wakes);
+    wakes.Wake();
+  });
+  blocked.waiter.Wait();
+  return *std::move(blocked.result);
+}
+
+CallHandle Channel::Start(Request request, CallOptions options, ResponseCallback done) {
+  CallHandle handle;
+  StartInto(handle, std::move(request), std::move(options), nullptr, std::move(done));
+  return handle;
+}
+
+CallHandle Channel::Start(Request request, CallOptions options, BodySink* sink, ResponseCallback done) {
+  CallHandle handle;
+  StartInto(handle, std::move(request), std::move(options), sink, std::move(done));
+  return handle;
+}
+
+Channel::Awaitable Channel::Async(Request request, CallOptions options) {
+  return {this, std::move(request), std::move(options)};
+}
+
+void Channel::StartInto(CallHandle& handle, Request request, CallOptions options, BodySink* sink,
+                        ResponseCallback done) {
+  const std::shared_ptr<channel::ChannelImpl> impl = impl_;  // this channel may be gone once `done` ran
+  impl->EnsureStarted();
+  // The handle is in its place before anything can run that might destroy it.
+  const auto launch = [&](auto call) {
+    const auto keep = call;
+    handle = CallHandle(call.Leak());
+    keep->Start(std::move(done));
+  };
+  if (request.source != nullptr || sink != nullptr) {
+    launch(base::MakeRef<call::PumpedCall>(impl, std::move(request), options, sink));
+  } else {
+    launch(base::MakeRef<call::UnaryCall>(impl, std::move(request), options));
+  }
+}
+
+Stream Channel::Open(Request request, CallOptions options, bool end_of_request) {
+  impl_->EnsureStarted();
+  auto call = base::MakeRef<call::StreamCall>(impl_, std::move(request), options, end_of_request);
+  call->Start();
+  return Stream(call.Leak());
+}
+
+absl::Status Channel::WaitForReady(absl::Duration timeout) { return impl_->WaitForReady(timeout); }
+const std::string& Channel::target() const { return impl_->name; }
+std::string Channel::DebugString() const { return impl_->DebugString(); }
+
+}  // namespace weft::inline v0

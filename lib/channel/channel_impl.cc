@@ -1,0 +1,204 @@
+#include "channel/channel_impl.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/strings.h"
+#include "event/wait_table.h"
+#include "registry/file_resolver.h"
+#include "registry/open.h"
+#include "registry/static_resolver.h"
+#include "registry/target.h"
+
+namespace weft::inline v0::channel {
+namespace {
+
+absl::StatusOr<std::unique_ptr<Resolver>> OpenResolver(std::string_view text, const Registry& registry,
+                                                       event::Loop& loop) {
+  absl::StatusOr<registry::Target> target = registry::ParseTarget(text);
+  if (!target.ok()) return target.status();
+  switch (target->kind) {
+    case registry::Target::Kind::kEndpoints:
+      return std::make_unique<registry::StaticResolver>(std::move(target->endpoints));
+    case registry::Target::Kind::kFile:
+      return std::make_unique<registry::FileResolver>(loop, std::move(target->path));
+    case registry::Target::Kind::kName:
+      break;
+  }
+  if (registry == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "target \"", base::V(text), "\" is a name, and the ChannelFactory has no registry (Options::registry) to look it up in"));
+  }
+  return registry::OpenOnLoop(registry, target->name, loop);
+}
+
+// Somebody who waits for a host to be ready.
+class ReadyWait final : public base::RefCounted, public cluster::PickWaiter {
+ public:
+  ReadyWait(base::Ref<cluster::Cluster> cluster, base::MonoTime deadline)
+      : cluster_(std::move(cluster)), deadline_(deadline) {}
+
+  absl::Status Wait() {
+    Ask();
+    waiter_.Wait();
+    return status_;
+  }
+
+ private:
+  void Ask() {
+    absl::Status status;
+    do {
+      const cluster::Choice choice = cluster_->Pick({}, /*wait_for_ready=*/true);
+      if (choice.kind == PickResult::Kind::kHost) break;
+      status = cluster_->Wait(this, choice.version, deadline_);
+      if (status.ok()) return;  // it may be over already
+    } while (absl::IsOutOfRange(status));
+    Complete(absl::IsOutOfRange(status) ? absl::OkStatus() : status);
+  }
+  void Complete(absl::Status status) {
+    status_ = std::move(status);
+    event::WakeBatch wakes;
+    waiter_.Complete(wakes);
+    wakes.Wake();
+  }
+  void OnPickAgain() override { Ask(); }
+  void OnWaitOver(absl::Status why) override {
+    Complete(why.ok() ? absl::DeadlineExceededError("no host was connected in time") : why);
+  }
+  void Keep() override { Retain(); }
+  void Drop() override { Release(); }
+
+  const base::Ref<cluster::Cluster> cluster_;
+  const base::MonoTime deadline_;
+  absl::Status status_;
+  event::Waiter waiter_;
+};
+
+}  // namespace
+
+// What the resolver delivers to; it may outlive the channel, and the channel does not live for it.
+class ChannelImpl::Sink final : public ResolverSink {
+ public:
+  explicit Sink(std::weak_ptr<ChannelImpl> channel) : channel_(std::move(channel)) {}
+  void OnEndpoints(EndpointSet endpoints) override {
+    if (const auto channel = channel_.lock()) channel->OnEndpoints(std::move(endpoints));
+  }
+  void OnError(absl::Status status) override {
+    if (const auto channel = channel_.lock()) channel->OnError(std::move(status));
+  }
+
+ private:
+  const std::weak_ptr<ChannelImpl> channel_;
+};
+
+absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(std::shared_ptr<FactoryImpl> factory,
+                                                                 std::string_view target, ChannelOptions options) {
+  if (options.max_attempts < 1 || options.max_attempts > 5) {
+    return absl::InvalidArgumentError("ChannelOptions::max_attempts must be 1 … 5");
+  }
+  std::shared_ptr<ChannelImpl> channel(new ChannelImpl(std::move(factory), target, std::move(options)));
+  if (channel->options_.tls.has_value()) {
+    auto tls = channel->factory_->TlsContextFor(*channel->options_.tls);
+    if (!tls.ok()) return tls.status();
+    channel->tls_ = *std::move(tls);
+  }
+  auto resolver = OpenResolver(target, channel->factory_->options().registry, channel->cluster->loop());
+  if (!resolver.ok()) return resolver.status();
+  channel->resolver_ = *std::move(resolver);
+  return channel;
+}
+
+ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view target, ChannelOptions options)
+    : factory_(std::move(factory)), options_(std::move(options)) {
+  name = std::string(target);
+  authority = options_.authority;
+  timeout = options_.timeout;
+  max_attempts = options_.max_attempts;
+  const BalancerFactory make = options_.balancer != nullptr ? options_.balancer : RoundRobin();
+  cluster = base::MakeRef<cluster::Cluster>(name, factory_->NextLoop(), make());
+  clock = &factory_->clock();
+  counters = &factory_->counters();
+}
+
+ChannelImpl::~ChannelImpl() { Close(absl::CancelledError("the channel is gone")); }
+
+void ChannelImpl::Start() {
+  // Under the lock: nobody else goes on before the resolver was started, and Close finds it whole.
+  std::lock_guard<std::mutex> lock(resolver_mutex_);
+  if (closed_ || started_.load(std::memory_order_relaxed)) return;
+  sink_ = std::make_shared<Sink>(weak_from_this());
+  resolver_->Start(sink_);
+  started_.store(true, std::memory_order_release);
+}
+
+void ChannelImpl::OnEndpoints(EndpointSet endpoints) {
+  std::lock_guard<std::mutex> lock(update_mutex_);
+  std::vector<PickerHost> hosts;
+  std::set<std::string> seen;
+  for (Endpoint& endpoint : endpoints) {
+    const absl::StatusOr<net::Address> address = net::Address::Parse(endpoint.address);
+    // !(> 0) rather than <= 0: not a number is not a weight either.
+    if (!address.ok() || !(endpoint.weight > 0) || !seen.insert(address->text()).second) {
+      counters->endpoints_skipped.Add();
+      continue;
+    }
+    std::shared_ptr<cluster::Host> host = factory_->AcquireHost(*address, options_.tls, tls_, authority);
+    host->Connect();
+    hosts.push_back({std::make_shared<const Endpoint>(std::move(endpoint)), std::move(host)});
+  }
+  if (hosts.empty()) {
+    // An empty set is more often a registry's mistake than the truth: the last good one stays.
+    counters->resolver_errors.Add();
+    cluster->SetError(absl::UnavailableError(
+        absl::StrCat("the registry gave no usable endpoint (", endpoints.size(), " unusable)")));
+    return;
+  }
+  cluster->Update(std::move(hosts));
+}
+
+void ChannelImpl::OnError(absl::Status status) {
+  counters->resolver_errors.Add();
+  cluster->SetError(std::move(status));
+}
+
+absl::Status ChannelImpl::WaitForReady(absl::Duration wait) {
+  if (event::OnAnyLoop()) return absl::FailedPreconditionError("WaitForReady would block a loop thread");
+  if (absl::Status refusal = Refusal(); !refusal.ok()) return refusal;
+  EnsureStarted();
+  return base::MakeRef<ReadyWait>(cluster, base::After(clock->Now(), wait))->Wait();
+}
+
+void ChannelImpl::Close(const absl::Status& why) {
+  std::unique_ptr<Resolver> resolver;
+  {
+    std::lock_guard<std::mutex> lock(resolver_mutex_);
+    if (std::exchange(closed_, true)) return;
+    resolver = std::move(resolver_);
+  }
+  resolver.reset();
+  base::PendingCount& closing = factory_->closing();
+  closing.Begin();
+  cluster->loop().PostFunction([cluster = cluster, factory = factory_, why, &closing]() mutable {
+    cluster->Close(why);
+    const std::shared_ptr<FactoryImpl> keep = std::move(factory);
+    closing.End();
+  });
+}
+
+std::string ChannelImpl::DebugString() const {
+  std::string text = absl::StrCat(name, "\n");
+  if (const absl::Status error = cluster->error(); !error.ok()) absl::StrAppend(&text, "  resolver: ", error.message(), "\n");
+  for (const PickerHost& entry : cluster->hosts()) {
+    const auto* host = static_cast<const cluster::Host*>(entry.host.get());
+    absl::StrAppend(&text, "  ", host->address(), "  ", base::V(HostStateName(host->state())), "  in flight ", host->in_flight());
+    if (entry.endpoint->draining) absl::StrAppend(&text, "  draining");
+    if (const absl::Status last = host->last_error(); !last.ok()) absl::StrAppend(&text, "  last: ", last.message());
+    absl::StrAppend(&text, "\n");
+  }
+  return text;
+}
+
+}  // namespace weft::inline v0::channel

@@ -1,0 +1,61 @@
+// ChannelImpl: one target: its resolver, its cluster, and how the one feeds the other.
+#ifndef WEFT_LIB_CHANNEL_CHANNEL_IMPL_H_
+#define WEFT_LIB_CHANNEL_CHANNEL_IMPL_H_
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "call/target.h"
+#include "channel/factory_impl.h"
+#include "net/tls.h"
+#include "weft/channel.h"
+#include "weft/resolver.h"
+
+namespace weft::inline v0::channel {
+
+class ChannelImpl final : public call::Target, public std::enable_shared_from_this<ChannelImpl> {
+ public:
+  static absl::StatusOr<std::shared_ptr<ChannelImpl>> Create(std::shared_ptr<FactoryImpl> factory, std::string_view target,
+                                                             ChannelOptions options);
+  ~ChannelImpl();
+
+  absl::Status Refusal() const override { return factory_->Refusal(); }
+  // The first caller starts the resolver. Cheap afterwards.
+  void EnsureStarted() {
+    if (!started_.load(std::memory_order_acquire)) Start();
+  }
+  absl::Status WaitForReady(absl::Duration timeout);
+  // Whoever waits for a host ends with `why`; nothing is resolved any more. Any thread.
+  void Close(const absl::Status& why);
+  std::string DebugString() const;
+
+ private:
+  class Sink;
+
+  ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view target, ChannelOptions options);
+  void Start();
+  // From the resolver, any thread.
+  void OnEndpoints(EndpointSet endpoints);
+  void OnError(absl::Status status);
+
+  const std::shared_ptr<FactoryImpl> factory_;
+  const ChannelOptions options_;
+  std::shared_ptr<net::TlsContext> tls_;
+  std::atomic<bool> started_{false};
+
+  std::mutex update_mutex_;  // one set at a time
+  std::mutex resolver_mutex_;
+  std::unique_ptr<Resolver> resolver_;
+  std::shared_ptr<Sink> sink_;
+  bool closed_ = false;
+};
+
+}  // namespace weft::inline v0::channel
+
+#endif  // WEFT_LIB_CHANNEL_CHANNEL_IMPL_H_

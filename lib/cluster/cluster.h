@@ -1,0 +1,118 @@
+// Cluster: the hosts of one destination, the picker over them, and the calls that wait for a host.
+//
+// Picking is for every call and takes no lock that another call takes. Waiting is for the rare call that found no host: it queues here
+// until the host set or a host's state changes, and is then asked to pick again, on the cluster's loop.
+#ifndef WEFT_LIB_CLUSTER_CLUSTER_H_
+#define WEFT_LIB_CLUSTER_CLUSTER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/intrusive_list.h"
+#include "base/ref.h"
+#include "base/snapshot.h"
+#include "base/time.h"
+#include "cluster/host.h"
+#include "event/alarm.h"
+#include "event/loop.h"
+#include "event/timer_heap.h"
+#include "weft/balancer.h"
+
+namespace weft::inline v0::cluster {
+
+// A call that waits. While it is queued the cluster holds what `Keep` takes.
+class PickWaiter : public base::ListNode<PickWaiter>, private event::Timer {
+ public:
+  // Pick again. On the cluster's loop, no lock held; the waiter is not queued any more.
+  virtual void OnPickAgain() = 0;
+  // Its deadline passed, or (status not OK) it may not wait any longer. Likewise.
+  virtual void OnWaitOver(absl::Status why) = 0;
+  virtual void Keep() = 0;
+  virtual void Drop() = 0;
+
+ protected:
+  ~PickWaiter() = default;
+
+ private:
+  friend class Cluster;
+  void OnTimer() final;
+  class Cluster* cluster_ = nullptr;
+};
+
+struct Choice {
+  PickResult::Kind kind = PickResult::Kind::kQueue;
+  base::Ref<Host> host;   // with kHost
+  absl::Status status;    // with kFail
+  uint64_t version = 0;   // with kQueue: what Wait wants to know
+};
+
+class Cluster final : public base::RefCounted, private HostListener, private event::Alarm, private event::Task {
+ public:
+  static constexpr size_t kMaxWaiting = 65536;
+
+  Cluster(std::string name, event::Loop& loop, std::unique_ptr<Balancer> balancer);
+
+  const std::string& name() const { return name_; }
+  event::Loop& loop() const { return loop_; }
+
+  // The new set, complete; endpoints with `draining` are kept connected but not picked. One thread at a time.
+  void Update(std::vector<PickerHost> hosts);
+  // There is no set yet, and why. Nothing happens where there is one.
+  void SetError(absl::Status status);
+  bool has_hosts() const { return has_hosts_.load(std::memory_order_acquire); }
+
+  // Any thread. `wait_for_ready` turns kFail into kQueue.
+  Choice Pick(const PickFacts& facts, bool wait_for_ready) const;
+  // Queues a waiter whose Pick said kQueue at `version`. OUT_OF_RANGE: something changed since, pick again; RESOURCE_EXHAUSTED: too
+  // many wait; CANCELLED: closed.
+  absl::Status Wait(PickWaiter* waiter, uint64_t version, base::MonoTime deadline);
+  // True: the waiter was queued and will hear nothing any more. False: it has been, or is being, told.
+  bool StopWaiting(PickWaiter* waiter);
+
+  // On the loop's thread. Ends waiting for everybody with `why`; nobody waits from then on, and host states are not listened to.
+  void Close(absl::Status why);
+
+  // Current hosts, for people.
+  std::vector<PickerHost> hosts() const;
+  absl::Status error() const;
+
+ private:
+  friend class PickWaiter;
+  ~Cluster() override;  // after Close
+  struct State {
+    std::vector<PickerHost> hosts;     // all
+    std::vector<PickerHost> pickable;  // what the picker's indices mean
+    std::shared_ptr<const Picker> picker;
+  };
+
+  void OnHostState() override;
+  void OnAlarm() override;   // deadlines of waiters
+  void Run() override;       // after a change: ask the waiters to pick again
+  void Drop() override { Release(); }
+  void Changed();
+  void Dequeue(PickWaiter* waiter);  // with mutex_
+
+  const std::string name_;
+  event::Loop& loop_;
+  const std::unique_ptr<Balancer> balancer_;
+  base::Snapshot<State> state_;
+  std::atomic<bool> has_hosts_{false};
+  std::atomic<uint64_t> version_{1};
+  std::atomic<bool> kick_posted_{false};
+
+  mutable std::mutex mutex_;
+  absl::Status error_;
+  absl::Status closed_;
+  base::IntrusiveList<PickWaiter> waiting_;
+  event::TimerHeap deadlines_;
+  std::vector<PickWaiter*> expired_;  // between OnTimer and OnAlarm's end
+};
+
+}  // namespace weft::inline v0::cluster
+
+#endif  // WEFT_LIB_CLUSTER_CLUSTER_H_

@@ -1,0 +1,28 @@
+// The JSON form of an endpoint set. channel_factory.h (FileRegistry) has its definition.
+//
+// Strict, because a field with a slip in its name would otherwise be a default that nobody asked
+// for: fields that are not known, fields given twice and values of another type are errors.
+// Addresses are only looked at for being there: whether they can be used is for the core to say,
+// which skips a bad one and keeps the others.
+#ifndef WEFT_LIB_REGISTRY_ENDPOINT_FILE_H_
+#define WEFT_LIB_REGISTRY_ENDPOINT_FILE_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "weft/endpoint.h"
+
+namespace weft::inline v0::registry {
+
+inline constexpr size_t kMaxEndpointFileBytes = size_t{64} << 20;
+inline constexpr size_t kMaxEndpointsPerFile = 100'000;
+inline constexpr int kMaxPriority = 127;
+
+// INVALID_ARGUMENT names the field ("endpoints[3].weight: must be above 0"), or line and column
+// where it is no JSON.
+absl::StatusOr<EndpointSet> ParseEndpointFile(std::string_view text);
+
+}  // namespace weft::inline v0::registry
+
+#endif  // WEFT_LIB_REGISTRY_ENDPOINT_FILE_H_

@@ -1,0 +1,24 @@
+// StaticResolver: endpoints that are known from the start and never change.
+#ifndef WEFT_LIB_REGISTRY_STATIC_RESOLVER_H_
+#define WEFT_LIB_REGISTRY_STATIC_RESOLVER_H_
+
+#include <memory>
+
+#include "weft/endpoint.h"
+#include "weft/resolver.h"
+
+namespace weft::inline v0::registry {
+
+class StaticResolver final : public Resolver {
+ public:
+  explicit StaticResolver(EndpointSet endpoints);
+  // Delivers within the call.
+  void Start(std::shared_ptr<ResolverSink> sink) override;
+
+ private:
+  EndpointSet endpoints_;
+};
+
+}  // namespace weft::inline v0::registry
+
+#endif  // WEFT_LIB_REGISTRY_STATIC_RESOLVER_H_

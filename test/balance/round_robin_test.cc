@@ -1,0 +1,235 @@
+#include "balance/round_robin.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "support/catch.h"
+#include "weft/balancer.h"
+
+namespace weft::balance {
+namespace {
+
+class FakeHost final : public HostView {
+ public:
+  explicit FakeHost(std::string address) : address_(std::move(address)) {}
+  const std::string& address() const override { return address_; }
+  HostState state() const override { return now.load(std::memory_order_relaxed); }
+  uint32_t in_flight() const override { return 0; }
+
+  std::atomic<HostState> now{HostState::kReady};
+
+ private:
+  const std::string address_;
+};
+
+struct Fixture {
+  explicit Fixture(size_t count, uint64_t start = 0) : balancer(start) {
+    for (size_t i = 0; i < count; ++i) {
+      hosts.push_back(std::make_shared<FakeHost>("10.0.0." + std::to_string(i) + ":80"));
+    }
+    Update();
+  }
+  void Update() {
+    std::vector<PickerHost> picker_hosts;
+    for (const auto& host : hosts) {
+      picker_hosts.push_back({std::make_shared<Endpoint>(), host});
+    }
+    picker = balancer.Update(picker_hosts);
+  }
+  void SetAll(HostState state) {
+    for (const auto& host : hosts) host->now = state;
+  }
+  size_t PickHost(const PickFacts& facts = {}) {
+    const PickResult result = picker->Pick(facts);
+    REQUIRE(result.kind == PickResult::Kind::kHost);
+    REQUIRE(result.index < hosts.size());
+    return result.index;
+  }
+  std::vector<int> Deal(int calls) {
+    std::vector<int> counts(hosts.size());
+    for (int i = 0; i < calls; ++i) ++counts[PickHost()];
+    return counts;
+  }
+
+  std::vector<std::shared_ptr<FakeHost>> hosts;
+  RoundRobinBalancer balancer;
+  std::shared_ptr<const Picker> picker;
+};
+
+TEST_CASE("each call goes to the next host", "[round_robin]") {
+  Fixture f(3, /*start=*/7);
+  for (const size_t expected : {1, 2, 0, 1, 2, 0}) CHECK(f.PickHost() == expected);
+}
+
+TEST_CASE("the turn goes on when the set changes", "[round_robin]") {
+  Fixture f(4);
+  CHECK(f.PickHost() == 0);
+  CHECK(f.PickHost() == 1);
+  f.Update();
+  CHECK(f.PickHost() == 2);
+}
+
+TEST_CASE("balancers of one factory start at different hosts", "[round_robin]") {
+  std::vector<PickerHost> hosts;
+  for (int i = 0; i < 1000; ++i) {
+    hosts.push_back({std::make_shared<Endpoint>(), std::make_shared<FakeHost>("h")});
+  }
+  const BalancerFactory factory = RoundRobin();
+  std::vector<size_t> starts;
+  for (int i = 0; i < 20; ++i) starts.push_back(factory()->Update(hosts)->Pick({}).index);
+  std::sort(starts.begin(), starts.end());
+  CHECK(std::unique(starts.begin(), starts.end()) - starts.begin() >= 10);
+}
+
+TEST_CASE("no endpoints", "[round_robin]") {
+  Fixture f(0);
+  const PickResult result = f.picker->Pick({});
+  CHECK(result.kind == PickResult::Kind::kFail);
+  CHECK(result.status == absl::UnavailableError("the service has no endpoints"));
+}
+
+TEST_CASE("calls wait where a host may become ready", "[round_robin]") {
+  for (const HostState state : {HostState::kIdle, HostState::kConnecting}) {
+    for (const size_t count : {3, 30}) {
+      Fixture f(count);
+      f.SetAll(HostState::kBackoff);
+      f.hosts[1]->now = state;
+      CHECK(f.picker->Pick({}).kind == PickResult::Kind::kQueue);
+    }
+  }
+}
+
+TEST_CASE("calls fail where all hosts are in back-off", "[round_robin]") {
+  Fixture f(3);
+  f.SetAll(HostState::kBackoff);
+  PickResult result = f.picker->Pick({});
+  CHECK(result.kind == PickResult::Kind::kFail);
+  CHECK(result.status == absl::UnavailableError("no host can be reached: 3 of 3 in back-off"));
+  f.hosts[0]->now = HostState::kClosed;
+  result = f.picker->Pick({});
+  CHECK(result.kind == PickResult::Kind::kFail);
+  CHECK(result.status ==
+        absl::UnavailableError("no host can be reached: 2 of 3 in back-off, 1 closed"));
+}
+
+TEST_CASE("the last host that is ready takes every call", "[round_robin]") {
+  for (const HostState state :
+       {HostState::kIdle, HostState::kConnecting, HostState::kBackoff, HostState::kClosed}) {
+    Fixture f(100);
+    f.SetAll(state);
+    f.hosts[57]->now = HostState::kReady;
+    for (int i = 0; i < 300; ++i) CHECK(f.PickHost() == 57);
+  }
+}
+
+TEST_CASE("a retry goes to another host where there is one", "[round_robin]") {
+  for (const size_t count : {2, 3, 50}) {
+    Fixture f(count);
+    for (int i = 0; i < 200; ++i) {
+      const HostView* tried[] = {f.hosts[f.PickHost()].get()};
+      CHECK(f.hosts[f.PickHost({.tried = tried})].get() != tried[0]);
+    }
+  }
+}
+
+TEST_CASE("a retry goes to the one host that was not tried", "[round_robin]") {
+  Fixture f(40);
+  std::vector<const HostView*> tried;
+  for (size_t i = 0; i < f.hosts.size(); ++i) {
+    if (i != 11) tried.push_back(f.hosts[i].get());
+  }
+  for (int i = 0; i < 100; ++i) CHECK(f.PickHost({.tried = tried}) == 11);
+  // One that is not connected is no reason to wait: a host that was tried comes next.
+  f.hosts[11]->now = HostState::kConnecting;
+  for (int i = 0; i < 100; ++i) CHECK(f.PickHost({.tried = tried}) != 11);
+}
+
+TEST_CASE("a dead host's calls are dealt to all others", "[round_robin]") {
+  for (const size_t count : {4, 10, 100}) {
+    Fixture f(count);
+    f.hosts[2]->now = HostState::kBackoff;
+    const int per_host = 3000;
+    const std::vector<int> counts = f.Deal(per_host * static_cast<int>(count));
+    CHECK(counts[2] == 0);
+    // Its own turns, and an equal part of the dead one's.
+    const double expected = per_host * (1 + 1.0 / static_cast<double>(count - 1));
+    for (size_t i = 0; i < count; ++i) {
+      if (i != 2) CHECK(counts[i] == Approx(expected).epsilon(0.05));
+    }
+  }
+}
+
+TEST_CASE("a dead rack's neighbour is not the one that pays", "[round_robin]") {
+  for (const HostState state : {HostState::kBackoff, HostState::kConnecting}) {
+    for (const size_t dead : {10, 50, 90}) {
+      Fixture f(100);
+      for (size_t i = 0; i < dead; ++i) f.hosts[i + 3]->now = state;
+      const std::vector<int> counts = f.Deal(200'000);
+      const double expected = 200'000.0 / static_cast<double>(100 - dead);
+      for (size_t i = 0; i < 100; ++i) {
+        if (i >= 3 && i < 3 + dead) {
+          CHECK(counts[i] == 0);
+        } else {
+          CHECK(counts[i] == Approx(expected).epsilon(0.1));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("many threads share one turn", "[round_robin]") {
+  Fixture f(8);
+  std::atomic<int> counts[8] = {};
+  std::atomic<bool> wrong{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int call = 0; call < 8000; ++call) {
+        const PickResult result = f.picker->Pick({});
+        if (result.kind != PickResult::Kind::kHost) {
+          wrong = true;
+        } else {
+          ++counts[result.index];
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK_FALSE(wrong);
+  for (const std::atomic<int>& count : counts) CHECK(count == 4000);
+}
+
+TEST_CASE("hosts that change while they are picked", "[round_robin]") {
+  Fixture f(20);
+  std::atomic<bool> done{false};
+  std::thread changer([&] {
+    for (int round = 0; round < 20'000; ++round) {
+      f.hosts[static_cast<size_t>(round) * 7 % 20]->now = static_cast<HostState>(round % 5);
+    }
+    done = true;
+  });
+  int picks = 0;
+  while (!done || picks < 1000) {
+    const PickResult result = f.picker->Pick({});
+    if (result.kind == PickResult::Kind::kHost) REQUIRE(result.index < 20);
+    ++picks;
+  }
+  changer.join();
+}
+
+TEST_CASE("the names of a host's states", "[round_robin]") {
+  CHECK(HostStateName(HostState::kIdle) == "idle");
+  CHECK(HostStateName(HostState::kConnecting) == "connecting");
+  CHECK(HostStateName(HostState::kReady) == "ready");
+  CHECK(HostStateName(HostState::kBackoff) == "back-off");
+  CHECK(HostStateName(HostState::kClosed) == "closed");
+}
+
+}  // namespace
+}  // namespace weft::balance
