@@ -97,7 +97,12 @@ void Call::Pick() {
       return;
     }
     if (choice.kind == PickResult::Kind::kFail) {
-      End(Local(std::move(choice.status)), nullptr);
+      if (!attempts_.empty()) {  // what the attempt met says more than that there is no other host
+        End(std::move(last_end_), nullptr);
+        return;
+      }
+      const Origin origin = target_->cluster->has_hosts() ? Origin::kConnection : Origin::kLocal;
+      End({std::move(choice.status), origin, Processed::kNotSent}, nullptr);
       return;
     }
     {
@@ -165,10 +170,12 @@ void Call::StartAttempt(base::Ref<cluster::Host> host) {
 
 void Call::OnAttemptEnd(Attempt& attempt, http::StreamEnd end) {
   attempt.host->Exit();
+  processed_ = std::max(processed_, end.processed);
   if (end.status.ok() || !MayRepeat(end)) {
     End(std::move(end), &attempt.host->strand().wakes());
     return;
   }
+  last_end_ = std::move(end);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     state_ = State::kPicking;
@@ -217,6 +224,7 @@ void Call::End(http::StreamEnd end, event::WakeBatch* wakes) {
 }
 
 absl::Status Call::Describe(http::StreamEnd end, base::MonoTime now) const {
+  end.processed = std::max(end.processed, processed_);
   std::string message = absl::StrCat(target_->name, ": ");
   CallError error{.origin = end.origin, .processed = end.processed, .host = "", .attempts = static_cast<int>(attempts_.size())};
   const std::string took = absl::FormatDuration(absl::Trunc(absl::FromChrono(now - started_), absl::Microseconds(100)));

@@ -138,6 +138,8 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   const CallOptions options_;
   bool idempotent_ = false;
   bool refused_before_ = false;
+  http::StreamEnd last_end_;                    // of the attempt before, where the call is repeated
+  Processed processed_ = Processed::kNotSent;   // the worst of all attempts
   base::MonoTime started_;
   base::MonoTime deadline_;
   base::MonoTime last_attempt_started_;

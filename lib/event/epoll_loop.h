@@ -19,7 +19,8 @@ class EpollLoop final : public Loop {
   // descriptor or the thread cannot be had. `slow_turns` counts turns that, with their tasks, took more than 100 ms; it
   // outlives the loop.
   static absl::StatusOr<std::unique_ptr<EpollLoop>> Start(std::string name, std::atomic<uint64_t>* slow_turns);
-  // Ends the thread after the turn that runs, and joins it. Tasks that are still queued are dropped.
+  // Ends the thread after the turn that runs, and joins it. Tasks that are still queued are dropped. What was posted may bring
+  // this about before the Post returns.
   ~EpollLoop() override;
   // On the loop's own thread (a callback destroyed everything) `delete` cannot join. Nothing of the loop runs any more when it
   // returns, just as elsewhere: no event, timer or task; what was queued has been dropped. But the loop itself lives, with its
@@ -40,6 +41,7 @@ class EpollLoop final : public Loop {
  private:
   class Core;
   explicit EpollLoop(std::unique_ptr<Core> core);
+  static void Free(EpollLoop* loop);  // what `delete` does elsewhere
   const std::unique_ptr<Core> core_;
 };
 

@@ -126,7 +126,7 @@ size_t ClientSession::capacity() const {
   const size_t limit = std::min<size_t>(
       nghttp2_session_get_remote_settings(ng_.get(), NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS),
       kUnlimitedStreams);
-  const auto ids_left = static_cast<size_t>((INT32_MAX - last_id_) / 2);
+  const auto ids_left = static_cast<size_t>((int64_t{INT32_MAX} - last_id_) / 2);
   return limit <= open_ ? 0 : std::min(limit - open_, ids_left);
 }
 

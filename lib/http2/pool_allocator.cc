@@ -20,7 +20,7 @@ struct alignas(std::max_align_t) Head {
   size_t size;
 };
 
-constexpr uint32_t kNoList = UINT32_MAX;
+[[maybe_unused]] constexpr uint32_t kNoList = UINT32_MAX;
 
 Head* HeadOf(void* block) { return static_cast<Head*>(block) - 1; }
 

@@ -16,8 +16,8 @@ namespace weft::inline v0::net {
 
 class PosixStream final : public ByteStream, private event::FdWatcher, private event::Alarm {
  public:
-  // Owns `fd`, a non-blocking stream socket, connected or about to be; closes it also in failing. Until SetWatcher is called,
-  // edges go to `watcher`. RESOURCE_EXHAUSTED where the kernel does not watch it.
+  // Owns `fd`, a non-blocking stream socket, connected or about to be; closes it also in failing. Until SetWatcher is
+  // called, edges go to `watcher`. RESOURCE_EXHAUSTED where the kernel does not watch it.
   static absl::StatusOr<std::unique_ptr<PosixStream>> Create(event::Loop& loop, int fd, ReadyWatcher* watcher);
   ~PosixStream() override;
 

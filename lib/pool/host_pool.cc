@@ -8,8 +8,8 @@
 namespace weft::inline v0::pool {
 namespace {
 
-// A connection that lived less than this and answered nothing counts as a dial that failed: a host that accepts and hangs up must not
-// be dialled in a tight loop.
+// A connection that lived less than this and answered nothing was of no use. The second of them in a row counts as a dial that failed: a
+// host that accepts and hangs up must not be dialled in a tight loop.
 constexpr base::MonoDuration kShortLife = std::chrono::seconds(1);
 
 }  // namespace
@@ -107,18 +107,10 @@ void HostPool::DoWork() {
   work_queued_ = false;
   if (current_ != nullptr && !current_->broken().ok()) {
     const absl::Status status = current_->broken();
-    const bool served = current_->completed() > 0 || current_lived_;
+    const bool lived = current_->completed() > 0 || current_lived_;
     setup_.counters->connections_lost.Add();
     CloseConnection(std::move(current_), status);
-    if (!shutting_down_) {
-      if (served) {
-        backoff_.Reset();
-        SetState(HostState::kConnecting, status);
-        Dial();
-      } else {
-        DialFailed(status);
-      }
-    }
+    if (!shutting_down_) Succeed(lived, status);
   }
   if (starting_ != nullptr && !starting_->broken().ok()) DialFailed(starting_->broken());
   for (size_t i = 0; i < draining_.size();) {
@@ -221,11 +213,7 @@ void HostPool::OnDraining(Connection& connection, bool too_many_pings) {
     draining_.push_back(std::move(current_));
     timers_.Arm(&drain_timer_, base::After(strand_.loop().now(), setup_.options->drain_timeout));
     if (shutting_down_) return;
-    if (lived) {
-      SetState(HostState::kConnecting, absl::UnavailableError("is draining its connection (GOAWAY)"));
-    } else {
-      DialFailed(absl::UnavailableError("ended the connection as soon as it was made (GOAWAY)"));
-    }
+    Succeed(lived, absl::UnavailableError("ended the connection (GOAWAY)"));
   }
   WantWork();
 }
@@ -256,6 +244,18 @@ void HostPool::DialFailed(absl::Status status) {
   if (current_ != nullptr) return;  // a successor failed; the old one still serves
   SetState(HostState::kBackoff, status);
   FailPending(status, Origin::kConnection);
+}
+
+void HostPool::Succeed(bool lived, absl::Status why) {
+  if (lived) {
+    backoff_.Reset();
+    short_lives_ = 0;
+  } else if (++short_lives_ > 1) {
+    DialFailed(std::move(why));
+    return;
+  }
+  SetState(HostState::kConnecting, std::move(why));
+  Dial();
 }
 
 void HostPool::OnBackoffOver() {

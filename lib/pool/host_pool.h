@@ -113,6 +113,8 @@ class HostPool final : public cluster::Host,
   void OnDialTimeout();
   void OnBackoffOver();
   void DialFailed(absl::Status status);
+  // The connection that took new exchanges is gone: dials the next one, at once unless this happens again and again.
+  void Succeed(bool lived, absl::Status why);
   void DropDial();
   void CloseConnection(std::unique_ptr<Connection> connection, const absl::Status& status);
   void MaybeFinishShutdown();
@@ -142,7 +144,8 @@ class HostPool final : public cluster::Host,
   absl::StatusOr<std::unique_ptr<net::ByteStream>> dial_result_;
 
   base::MonoTime current_since_{};
-  bool current_lived_ = false;  // long enough not to count as a dial that failed
+  bool current_lived_ = false;  // long enough, or of use
+  int short_lives_ = 0;         // connections in a row that were neither
 
   std::atomic<bool> connect_asked_{false};
   bool wanted_ = false;      // somebody asked for a connection: lost ones are replaced

@@ -16,17 +16,13 @@ namespace weft::inline v0::registry {
 // What the resolver and the loop share. The sink is the sign of life: the destructor takes it away,
 // and the loop, which asks for it before each step, then does nothing more.
 //
-// A timer must not die armed, and only the loop may disarm it. So the resolver does not let go of
-// this when it is destroyed, but hands it to a closure for the loop, which disarms. A loop that
-// ends before has disarmed its timers when it destroys the closure.
+// A timer must not die armed, and only the loop may disarm it. So the resolver, when it is
+// destroyed elsewhere, sends its reference to the loop in a closure that does nothing: be it run,
+// or dropped at the loop's end, the last reference goes there, and disarms.
 class FileResolver::Watch final : public event::Timer, public std::enable_shared_from_this<Watch> {
  public:
   static std::shared_ptr<Watch> Make(event::Loop& loop, std::string path, absl::Duration interval) {
-    // Should a loop destroy its closures first, its timers are about to be touched once more:
-    // rather lose the memory.
-    return std::shared_ptr<Watch>(new Watch(loop, std::move(path), interval), [](Watch* watch) {
-      if (!watch->armed()) delete watch;
-    });
+    return std::shared_ptr<Watch>(new Watch(loop, std::move(path), interval), &Watch::Dispose);
   }
 
   event::Loop& loop() { return loop_; }
@@ -38,7 +34,6 @@ class FileResolver::Watch final : public event::Timer, public std::enable_shared
   }
 
   // The loop's thread.
-  void Stop() { loop_.Disarm(this); }
   void OnTimer() override {
     // The sink may destroy the resolver.
     const std::shared_ptr<Watch> until_return = shared_from_this();
@@ -52,6 +47,11 @@ class FileResolver::Watch final : public event::Timer, public std::enable_shared
         interval_(std::max(interval, absl::Milliseconds(1))),
         file_(std::move(path), kMaxEndpointFileBytes) {}
   ~Watch() = default;
+  static void Dispose(Watch* watch) {
+    if (watch->loop_.IsCurrent()) watch->loop_.Disarm(watch);
+    // Should a loop be gone in spite of all, memory is the smaller loss than a timer that it knows.
+    if (!watch->armed()) delete watch;
+  }
 
   std::shared_ptr<ResolverSink> Sink() {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -94,11 +94,7 @@ FileResolver::FileResolver(event::Loop& loop, std::string path, absl::Duration p
 FileResolver::~FileResolver() {
   watch_->SetSink(nullptr);
   event::Loop& loop = watch_->loop();
-  if (loop.IsCurrent()) {
-    watch_->Stop();
-  } else {
-    loop.PostFunction([watch = std::move(watch_)] { watch->Stop(); });
-  }
+  if (!loop.IsCurrent()) loop.PostFunction([watch = std::move(watch_)] {});
 }
 
 void FileResolver::Start(std::shared_ptr<ResolverSink> sink) {

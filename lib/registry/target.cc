@@ -145,9 +145,11 @@ absl::StatusOr<Target> ParseFile(std::string_view target, std::string_view path)
 absl::StatusOr<Target> ParseBare(std::string_view text) {
   absl::StatusOr<Target> one = ParseOne(text, text);
   if (one.ok()) return one;
-  const std::string bracketed = "[" + std::string(text) + "]";
-  if (net::Address::Parse(bracketed + ":80").ok()) {
-    return Wrong(text, "an IPv6 address needs brackets and a port; write " + bracketed + ":80");
+  for (const std::string& with_port :
+       {std::string(text) + ":80", "[" + std::string(text) + "]:80"}) {
+    if (net::Address::Parse(with_port).ok()) {
+      return Wrong(text, "an address needs a port, and IPv6 brackets; write " + with_port);
+    }
   }
   const size_t colon = text.rfind(':');
   if (absl::ascii_isalpha(static_cast<unsigned char>(text.front())) &&
@@ -160,10 +162,11 @@ absl::StatusOr<Target> ParseBare(std::string_view text) {
 }
 
 absl::StatusOr<Target> ParseName(std::string_view text) {
-  const bool like_address =
-      absl::ascii_isdigit(static_cast<unsigned char>(text.front())) != 0 || text.front() == '[';
-  if (like_address && net::Address::Parse(std::string(text) + ":80").ok()) {
-    return Wrong(text, "an address needs a port; write " + Shown(text) + ":80");
+  // "localhost" may be a service's name; a number with dots is a slip.
+  const std::string with_port = std::string(text) + ":80";
+  if (absl::ascii_isdigit(static_cast<unsigned char>(text.front())) &&
+      net::Address::Parse(with_port).ok()) {
+    return Wrong(text, "an address needs a port; write " + with_port);
   }
   Target result;
   result.kind = Target::Kind::kName;

@@ -12,7 +12,7 @@
 #include "support/catch.h"
 #include "weft/balancer.h"
 
-namespace weft::balance {
+namespace weft::inline v0::balance {
 namespace {
 
 class FakeHost final : public HostView {
@@ -232,4 +232,4 @@ TEST_CASE("the names of a host's states", "[round_robin]") {
 }
 
 }  // namespace
-}  // namespace weft::balance
+}  // namespace weft::inline v0::balance

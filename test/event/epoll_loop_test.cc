@@ -1,116 +1,30 @@
 // The real loop, its thread and clock are what is tested here.
 #include "event/epoll_loop.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <functional>
 #include <future>
-#include <memory>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "event/epoll_loop_rig.h"
+#include "event/on_loop.h"
 #include "support/catch.h"
 
 namespace weft::event {
 namespace {
 
 using std::chrono::milliseconds;
-
-template <class T>
-T Get(std::future<T> future) {
-  if (future.wait_for(std::chrono::seconds(30)) != std::future_status::ready) {
-    FAIL("nothing happened for 30 s");
-  }
-  return future.get();
-}
-
-std::unique_ptr<EpollLoop> NewLoop(std::atomic<uint64_t>* slow_turns = nullptr) {
-  absl::StatusOr<std::unique_ptr<EpollLoop>> loop = EpollLoop::Start("test-loop", slow_turns);
-  REQUIRE(loop.ok());
-  return *std::move(loop);
-}
-
-// Runs `function` as a task and gives its result.
-template <class F>
-auto On(Loop& loop, F function) {
-  using T = std::invoke_result_t<F>;
-  std::promise<T> promise;
-  std::future<T> future = promise.get_future();
-  loop.PostFunction([promise = std::move(promise), function = std::move(function)]() mutable {
-    if constexpr (std::is_void_v<T>) {
-      function();
-      promise.set_value();
-    } else {
-      promise.set_value(function());
-    }
-  });
-  return Get(std::move(future));
-}
-
-class FnTask final : public Task {
- public:
-  explicit FnTask(std::function<void()> fn) : fn_(std::move(fn)) {}
-  void Run() override { fn_(); }
-  void Drop() override { dropped = true; }
-  bool dropped = false;
-
- private:
-  std::function<void()> fn_;
-};
-
-class FnTimer final : public Timer {
- public:
-  explicit FnTimer(std::function<void()> fn) : fn_(std::move(fn)) {}
-  void OnTimer() override { fn_(); }
-
- private:
-  std::function<void()> fn_;
-};
-
-class FnDeferred final : public Deferred {
- public:
-  explicit FnDeferred(std::function<void()> fn) : fn_(std::move(fn)) {}
-  ~FnDeferred() override { fn_(); }
-
- private:
-  std::function<void()> fn_;
-};
-
-class FnWatcher final : public FdWatcher {
- public:
-  explicit FnWatcher(std::function<void(bool, bool)> fn) : fn_(std::move(fn)) {}
-  void OnReady(bool readable, bool writable) override { fn_(readable, writable); }
-  void OnHangup() override { hangup = true; }
-  bool hangup = false;
-
- private:
-  std::function<void(bool, bool)> fn_;
-};
-
-struct Pair {
-  Pair() { REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fd) == 0); }
-  ~Pair() {
-    for (int end : fd) {
-      if (end >= 0) close(end);
-    }
-  }
-  int fd[2];
-};
-
-void SendByte(int fd) { REQUIRE(send(fd, "x", 1, MSG_NOSIGNAL) == 1); }
+using testing::Get;
+using testing::On;
 
 TEST_CASE("a task queue is first in, first out") {
   std::vector<int> ran;
@@ -334,227 +248,6 @@ TEST_CASE("slow turns are counted") {
   });
   On(*loop, [] {});
   CHECK(slow == 1);
-}
-
-TEST_CASE("a watcher is told of edges, and of the end") {
-  auto loop = NewLoop();
-  Pair pair;
-  std::promise<std::pair<bool, bool>> promise;
-  const auto expect = [&] {
-    promise = {};
-    return promise.get_future();
-  };
-  FnWatcher watcher([&](bool readable, bool writable) { promise.set_value({readable, writable}); });
-
-  auto first = expect();
-  REQUIRE(On(*loop, [&] { return loop->Watch(pair.fd[0], &watcher); }).ok());
-  CHECK(Get(std::move(first)) == std::pair(false, true));
-
-  auto second = expect();
-  SendByte(pair.fd[1]);
-  CHECK(Get(std::move(second)).first);
-  On(*loop, [] {});  // not read, and yet there is no other edge: promise would throw
-  CHECK_FALSE(watcher.hangup);
-
-  auto third = expect();
-  shutdown(pair.fd[1], SHUT_WR);
-  CHECK(Get(std::move(third)).first);
-  CHECK(On(*loop, [&] { return watcher.hangup; }));
-
-  On(*loop, [&] { loop->Unwatch(pair.fd[0], &watcher); });
-  shutdown(pair.fd[1], SHUT_RDWR);
-  On(*loop, [] {});
-}
-
-TEST_CASE("an unwatched descriptor's event is not delivered, though it was fetched, nor to its successor") {
-  auto loop = NewLoop();
-  Pair pairs[2];
-  Pair other;
-  int calls = 0;
-  int successor_calls = 0;
-  base::MonoTime turn{};
-  std::promise<bool> promise;
-  std::future<bool> told = promise.get_future();
-  FnWatcher successor([&](bool readable, bool) {
-    if (++successor_calls == 1) promise.set_value(readable || loop->now() == turn);
-  });
-  std::unique_ptr<FnWatcher> watchers[2];
-  int survivor = -1;
-  for (int i = 0; i < 2; ++i) {
-    watchers[i] = std::make_unique<FnWatcher>([&, i](bool readable, bool) {
-      if (!readable) return;  // the first edges
-      ++calls;
-      survivor = i;
-      turn = loop->now();
-      // The other one, whose event has been fetched too, goes, and its number is taken by another socket.
-      const int number = pairs[1 - i].fd[0];
-      loop->Unwatch(number, watchers[1 - i].get());
-      if (dup2(other.fd[0], number) != number) return;
-      watchers[1 - i].reset();
-      (void)loop->Watch(number, &successor);
-    });
-  }
-  On(*loop, [&] {
-    for (int i = 0; i < 2; ++i) (void)loop->Watch(pairs[i].fd[0], watchers[i].get());
-  });
-  On(*loop, [] {});
-  On(*loop, [&] {
-    for (Pair& pair : pairs) SendByte(pair.fd[1]);  // both are found by the next wait
-  });
-  CHECK_FALSE(Get(std::move(told)));
-  On(*loop, [&] {
-    loop->Unwatch(pairs[survivor].fd[0], watchers[survivor].get());
-    loop->Unwatch(pairs[1 - survivor].fd[0], &successor);
-  });
-  CHECK(calls == 1);
-  CHECK(successor_calls == 1);
-}
-
-TEST_CASE("watching what cannot be watched is an error") {
-  auto loop = NewLoop();
-  FnWatcher watcher([](bool, bool) {});
-  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-  REQUIRE(file >= 0);
-  const absl::Status status = On(*loop, [&] { return loop->Watch(file, &watcher); });
-  CHECK(status.code() == absl::StatusCode::kResourceExhausted);
-  close(file);
-}
-
-TEST_CASE("destroying a loop ends the turn that runs, drops the rest and deletes what was deferred") {
-  auto loop = NewLoop();
-  auto token = std::make_shared<int>(0);
-  bool ran_queued = false, ended = false, deleted = false;
-  std::promise<void> entered;
-  std::future<void> in_task = entered.get_future();
-  std::promise<void> release;
-  FnTask end([&] { ended = true; });
-  FnTask queued([&] { ran_queued = true; });
-  FnTimer timer([&] { ran_queued = true; });
-  loop->PostFunction([&, raw = loop.get(), released = release.get_future()]() mutable {
-    entered.set_value();
-    released.wait();
-    raw->AtTurnEnd(&end);
-    raw->Arm(&timer, raw->now() + std::chrono::hours(1));
-    raw->DeleteLater(std::make_unique<FnDeferred>([&deleted] { deleted = true; }));
-  });
-  Get(std::move(in_task));
-  loop->PostFunction([token] {});
-  loop->Post(&queued);
-  // The turn is ended whether the task goes on before or after the loop was told to stop; only whether there is another
-  // turn, with what is queued, depends on it.
-  std::thread destroyer([&] { loop.reset(); });
-  release.set_value();
-  destroyer.join();
-  CHECK(ended);
-  CHECK(deleted);
-  CHECK(token.use_count() == 1);
-  CHECK(ran_queued != queued.dropped);
-  CHECK_FALSE(timer.armed());
-}
-
-TEST_CASE("a loop destroyed on its own thread runs nothing more, and lives to the end of the turn") {
-  auto loop = NewLoop();
-  auto token = std::make_shared<int>(0);
-  Pair pair;
-  FnWatcher watcher([](bool, bool) {});
-  std::atomic<bool> ran{false};
-  FnTask queued([&] { ran = true; });
-  FnTask local([&] { ran = true; });
-  FnTask end([&] { ran = true; });
-  FnTask late([&] { ran = true; });
-  FnTimer timer([&] { ran = true; });
-  FnTimer late_timer([&] { ran = true; });
-  std::promise<bool> promise;
-  std::future<bool> gone = promise.get_future();
-  std::promise<void> release;
-  loop->PostFunction([released = release.get_future().share()] { released.wait(); });
-  loop->PostFunction([&, token] {
-    Loop* const raw = loop.get();
-    (void)raw->Watch(pair.fd[0], &watcher);
-    raw->Post(&local);
-    raw->PostFunction([token] {});
-    raw->AtTurnEnd(&end);
-    raw->Arm(&timer, raw->now());
-    raw->DeleteLater(std::make_unique<FnDeferred>([&, raw] {
-      raw->Unwatch(pair.fd[0], &watcher);
-      raw->Disarm(&late_timer);
-      raw->DeleteLater(std::make_unique<FnDeferred>([&, raw] { promise.set_value(raw->IsCurrent()); }));
-    }));
-    loop.reset();
-    raw->Post(&late);
-    raw->PostFunction([token] {});
-    raw->Arm(&late_timer, raw->now());
-  });
-  loop->Post(&queued);
-  release.set_value();
-  CHECK(Get(std::move(gone)));
-  CHECK_FALSE(ran);
-  CHECK(queued.dropped);
-  CHECK(local.dropped);
-  CHECK(end.dropped);
-  CHECK(late.dropped);
-  CHECK_FALSE(timer.armed());
-  CHECK_FALSE(late_timer.armed());
-  CHECK(token.use_count() == 1);
-}
-
-TEST_CASE("a loop destroyed in a watcher or a timer on its own thread") {
-  for (const bool in_watcher : {true, false}) {
-    auto loop = NewLoop();
-    Pair pairs[2];
-    std::promise<void> promise;
-    std::future<void> gone = promise.get_future();
-    int calls = 0;
-    const auto end = [&] {
-      ++calls;
-      loop->DeleteLater(std::make_unique<FnDeferred>([&] { promise.set_value(); }));
-      loop.reset();
-    };
-    FnWatcher watcher([&](bool, bool) { end(); });
-    FnTimer a(end), b(end);
-    On(*loop, [&] {
-      if (in_watcher) {
-        for (Pair& pair : pairs) (void)loop->Watch(pair.fd[0], &watcher);
-      } else {
-        loop->Arm(&a, loop->now());
-        loop->Arm(&b, loop->now());
-      }
-    });
-    Get(std::move(gone));
-    CHECK(calls == 1);
-  }
-}
-
-TEST_CASE("without descriptors there is no loop, but an error") {
-  rlimit before;
-  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
-  const int lowest = dup(0);
-  REQUIRE(lowest >= 0);
-  close(lowest);
-  for (int room : {0, 1}) {
-    rlimit limit = before;
-    limit.rlim_cur = static_cast<rlim_t>(lowest + room);
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-    const absl::Status status = EpollLoop::Start("none", nullptr).status();
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
-    CHECK(status.code() == absl::StatusCode::kResourceExhausted);
-    CHECK_THAT(std::string(status.message()), Catch::Matchers::ContainsSubstring("file descriptor"));
-  }
-  const int again = dup(0);
-  CHECK(again == lowest);
-  close(again);
-}
-
-TEST_CASE("without a thread there is no loop, but an error") {
-  pthread_attr_t before;
-  REQUIRE(pthread_getattr_default_np(&before) == 0);
-  pthread_attr_t huge = before;
-  REQUIRE(pthread_attr_setstacksize(&huge, size_t{1} << 50) == 0);
-  REQUIRE(pthread_setattr_default_np(&huge) == 0);
-  const absl::Status status = EpollLoop::Start("none", nullptr).status();
-  REQUIRE(pthread_setattr_default_np(&before) == 0);
-  CHECK(status.code() == absl::StatusCode::kResourceExhausted);
-  CHECK_THAT(std::string(status.message()), Catch::Matchers::ContainsSubstring("no thread"));
 }
 
 }  // namespace

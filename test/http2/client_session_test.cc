@@ -45,17 +45,17 @@ TEST_CASE("a request head has its fields in order, a user agent and the key") {
   const auto frames = rig.CollectFrames();
   REQUIRE(frames.size() == 1);
   CHECK(frames[0].flags == (kEndHeaders | kEndStream));
-  CHECK(rig.Decode(frames[0]) ==
-        Fields{{":method", "PUT"},
-               {":scheme", "https"},
-               {":authority", "svc:1"},
-               {":path", "/p"},
-               {"authorization", "Bearer x"},
-               {"x-b", "2"},
-               {"x-a", "1"},
-               {"user-agent", "weft/0.1.0"},
-               {"idempotency-key", "k7"}});
-  // A secret is marked as never to be indexed (RFC 7541 section 6.2.3): nothing of it is in a table the second time.
+  CHECK(rig.Decode(frames[0]) == Fields{{":method", "PUT"},
+                                        {":scheme", "https"},
+                                        {":authority", "svc:1"},
+                                        {":path", "/p"},
+                                        {"authorization", "Bearer x"},
+                                        {"x-b", "2"},
+                                        {"x-a", "1"},
+                                        {"user-agent", "weft/0.1.0"},
+                                        {"idempotency-key", "k7"}});
+  // A secret is marked as never to be indexed (RFC 7541 section 6.2.3): nothing of it is in a table
+  // the second time.
   User& again = rig.Prepare();
   again.stream = rig.session->Open(again, head);
   const auto second = rig.CollectFrames();
@@ -86,13 +86,13 @@ TEST_CASE("a user agent of the caller's own replaces ours") {
 }
 
 TEST_CASE("answers are the same at every split of their bytes") {
-  const std::string script =
-      Head(1, {{":status", "103"}, {"link", "x"}}) + Head(1, kOk) + Data(1, "hello ") +
-      Ping(7) + Data(3, "") + PaddedData(1, "world", 9) + Frame(0x42, 0xff, 1, "unknown") +
-      WindowUpdate(0, 10) + Head(3, {{":status", "204"}}, true) +
-      Frame(kHeaders, kEndStream, 1, Block({{"grpc-status", "0"}})) +
-      Frame(kContinuation, kEndHeaders, 1, Block({{"x", "y"}})) + Head(5, kOk) +
-      Data(5, "abc", true) + Goaway(5, 0, "bye");
+  const std::string script = Head(1, {{":status", "103"}, {"link", "x"}}) + Head(1, kOk) +
+                             Data(1, "hello ") + Ping(7) + Data(3, "") + PaddedData(1, "world", 9) +
+                             Frame(0x42, 0xff, 1, "unknown") + WindowUpdate(0, 10) +
+                             Head(3, {{":status", "204"}}, true) +
+                             Frame(kHeaders, kEndStream, 1, Block({{"grpc-status", "0"}})) +
+                             Frame(kContinuation, kEndHeaders, 1, Block({{"x", "y"}})) +
+                             Head(5, kOk) + Data(5, "abc", true) + Goaway(5, 0, "bye");
   const auto run = [&](auto&& feed) {
     Rig rig;
     rig.Start();
@@ -296,7 +296,8 @@ TEST_CASE("the answer ends the call although the request is unfinished, which is
   rig.Open(user, "/up", true);
   rig.Collect();
   CHECK(rig.Feed(Head(1, kOk) + Data(1, "no", true)).ok());
-  CHECK(user.Log() == "head 200 content-type=text/plain; data no; end OK peer may have been processed");
+  CHECK(user.Log() ==
+        "head 200 content-type=text/plain; data no; end OK peer may have been processed");
   const auto frames = rig.CollectFrames();
   const Sent* rst = FindFrame(frames, kRstStream, 1);
   REQUIRE(rst != nullptr);

@@ -32,7 +32,8 @@ std::string HpackString(std::string_view text) {
 
 std::string Listed(const weft::Headers& headers) {
   std::string text;
-  for (const auto field : headers) text.append(" ").append(field.name).append("=").append(field.value);
+  for (const auto field : headers)
+    text.append(" ").append(field.name).append("=").append(field.value);
   return text;
 }
 
@@ -103,7 +104,8 @@ weft::http::BodyPiece User::ReadBody(char* to, size_t size) {
   std::copy_n(body.data() + sent_, bytes, to);
   sent_ += bytes;
   if (sent_ < body.size()) return {bytes, weft::http::BodyPiece::Next::kMore};
-  return {bytes, body_open ? weft::http::BodyPiece::Next::kWait : weft::http::BodyPiece::Next::kEnd};
+  return {bytes,
+          body_open ? weft::http::BodyPiece::Next::kWait : weft::http::BodyPiece::Next::kEnd};
 }
 
 void User::OnHead(int status, weft::Headers headers) {
@@ -214,7 +216,8 @@ std::vector<Sent> Rig::CollectFrames(size_t limit) {
     if (out.size() - at < 9) throw std::runtime_error("torn frame");
     const size_t size = ToNumber(out.substr(at, 3));
     if (out.size() - at < 9 + size) throw std::runtime_error("torn frame");
-    frames.push_back({out[at + 3], out[at + 4], static_cast<uint32_t>(ToNumber(out.substr(at + 5, 4))),
+    frames.push_back({out[at + 3], out[at + 4],
+                      static_cast<uint32_t>(ToNumber(out.substr(at + 5, 4))),
                       out.substr(at + 9, size)});
     at += 9 + size;
   }
@@ -255,9 +258,8 @@ const Sent* FindFrame(const std::vector<Sent>& frames, int type, uint32_t id) {
 }
 
 size_t CountFrames(const std::vector<Sent>& frames, int type) {
-  return static_cast<size_t>(std::count_if(frames.begin(), frames.end(), [&](const Sent& frame) {
-    return frame.type == type;
-  }));
+  return static_cast<size_t>(std::count_if(frames.begin(), frames.end(),
+                                           [&](const Sent& frame) { return frame.type == type; }));
 }
 
 }  // namespace weft::test::http2

@@ -21,14 +21,33 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 
 // RFC 9113 section 6 and 7.
 enum Type : uint8_t {
-  kData, kHeaders, kPriority, kRstStream, kSettings, kPushPromise, kPing, kGoaway, kWindowUpdate,
+  kData,
+  kHeaders,
+  kPriority,
+  kRstStream,
+  kSettings,
+  kPushPromise,
+  kPing,
+  kGoaway,
+  kWindowUpdate,
   kContinuation,
 };
 constexpr uint8_t kEndStream = 1, kAck = 1, kEndHeaders = 4, kPadded = 8;
 enum Code : uint32_t {
-  kNoError, kProtocolError, kInternalError, kFlowControlError, kSettingsTimeout, kStreamClosed,
-  kFrameSizeError, kRefusedStream, kCancel, kCompressionError, kConnectError, kEnhanceYourCalm,
-  kInadequateSecurity, kHttp11Required,
+  kNoError,
+  kProtocolError,
+  kInternalError,
+  kFlowControlError,
+  kSettingsTimeout,
+  kStreamClosed,
+  kFrameSizeError,
+  kRefusedStream,
+  kCancel,
+  kCompressionError,
+  kConnectError,
+  kEnhanceYourCalm,
+  kInadequateSecurity,
+  kHttp11Required,
 };
 enum Setting : uint16_t { kMaxStreams = 3, kInitialWindow = 4, kMaxFrameSize = 5 };
 
@@ -52,19 +71,22 @@ struct Sent {
   int flags;
   uint32_t id;
   std::string payload;
-  uint32_t code() const;  // of RST_STREAM, and of GOAWAY
+  uint32_t code() const;    // of RST_STREAM, and of GOAWAY
   uint64_t number() const;  // the payload as a number
 };
 
 class User : public weft::http::StreamUser {
  public:
-  // "head 200 a=b", "data xyz" (neighbours joined), "trailers a=b", "end OK peer may have been processed".
+  virtual ~User() = default;
+
+  // "head 200 a=b", "data xyz" (neighbours joined), "trailers a=b", "end OK peer may have been
+  // processed".
   std::vector<std::string> log;
   weft::http::StreamEnd end;
   int ends = 0;
-  std::string body;            // to be sent
-  size_t piece = SIZE_MAX;     // at most so much per ReadBody
-  bool body_open = false;      // kWait behind `body` instead of kEnd
+  std::string body;         // to be sent
+  size_t piece = SIZE_MAX;  // at most so much per ReadBody
+  bool body_open = false;   // kWait behind `body` instead of kEnd
   weft::Headers trailers;
   weft::http::OpenStream* stream = nullptr;
   weft::http::Session* session = nullptr;

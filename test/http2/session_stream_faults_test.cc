@@ -1,4 +1,5 @@
-// Resets, GOAWAY, limits and windows: faults 14 to 23 of the catalogue, as far as a session sees them.
+// Resets, GOAWAY, limits and windows: faults 14 to 23 of the catalogue, as far as a session sees
+// them.
 #include "rig.h"
 #include "support/catch.h"
 
@@ -120,7 +121,8 @@ TEST_CASE("fault 18: a reset after the head keeps what was delivered and ends as
 }
 
 TEST_CASE("fault 18: a whole answer, then RST NO_ERROR while we upload, is kept") {
-  const std::string script = Head(1, kOk) + Data(1, "x") + Head(1, {{"t", "1"}}, true) + Rst(1, kNoError);
+  const std::string script =
+      Head(1, kOk) + Data(1, "x") + Head(1, {{"t", "1"}}, true) + Rst(1, kNoError);
   for (size_t split = 0; split <= script.size(); ++split) {
     Rig rig;
     rig.Start();

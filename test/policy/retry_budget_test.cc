@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "support/catch.h"
 
-namespace weft::policy {
+namespace weft::inline v0::policy {
 namespace {
 
 using std::chrono::milliseconds;
@@ -234,4 +234,4 @@ TEST_CASE("threads together stay within the bound", "[retry_budget]") {
 }
 
 }  // namespace
-}  // namespace weft::policy
+}  // namespace weft::inline v0::policy

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "support/catch.h"
 
-namespace weft::registry {
+namespace weft::inline v0::registry {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -190,4 +190,4 @@ TEST_CASE("messages stay short", "[endpoint_file]") {
 }
 
 }  // namespace
-}  // namespace weft::registry
+}  // namespace weft::inline v0::registry

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "weft/resolver.h"
 
-namespace weft::registry {
+namespace weft::inline v0::registry {
 
 // Thread-safe, but for `on_delivery`, which is set before.
 class FakeSink final : public ResolverSink {
@@ -46,6 +46,6 @@ class FakeSink final : public ResolverSink {
   std::vector<absl::Status> errors_;
 };
 
-}  // namespace weft::registry
+}  // namespace weft::inline v0::registry
 
 #endif  // WEFT_TEST_REGISTRY_FAKE_SINK_H_

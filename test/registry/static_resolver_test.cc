@@ -5,7 +5,7 @@
 #include "registry/fake_sink.h"
 #include "support/catch.h"
 
-namespace weft::registry {
+namespace weft::inline v0::registry {
 namespace {
 
 TEST_CASE("a static resolver delivers its set once", "[static_resolver]") {
@@ -24,4 +24,4 @@ TEST_CASE("a static resolver delivers its set once", "[static_resolver]") {
 }
 
 }  // namespace
-}  // namespace weft::registry
+}  // namespace weft::inline v0::registry

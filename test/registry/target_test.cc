@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "support/catch.h"
 
-namespace weft::registry {
+namespace weft::inline v0::registry {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -150,4 +150,4 @@ TEST_CASE("messages stay short and printable", "[target]") {
 }
 
 }  // namespace
-}  // namespace weft::registry
+}  // namespace weft::inline v0::registry

@@ -32,14 +32,16 @@ std::string BigEndian(uint64_t number, int bytes) {
 uint64_t ReadU64(std::string_view payload, size_t offset) {
   if (payload.size() < offset + 8) return 0;
   uint64_t number = 0;
-  for (size_t i = offset; i < offset + 8; ++i) number = number << 8 | static_cast<uint8_t>(payload[i]);
+  for (size_t i = offset; i < offset + 8; ++i)
+    number = number << 8 | static_cast<uint8_t>(payload[i]);
   return number;
 }
 
 uint32_t ReadU32(std::string_view payload, size_t offset) {
   if (payload.size() < offset + 4) return 0;
   uint32_t number = 0;
-  for (size_t i = offset; i < offset + 4; ++i) number = number << 8 | static_cast<uint8_t>(payload[i]);
+  for (size_t i = offset; i < offset + 4; ++i)
+    number = number << 8 | static_cast<uint8_t>(payload[i]);
   return number;
 }
 
@@ -50,12 +52,14 @@ std::string Encode(const Frame& frame) {
 }
 
 std::string Describe(const Frame& frame) {
-  static constexpr const char* kNames[] = {"DATA",         "HEADERS", "PRIORITY", "RST_STREAM",    "SETTINGS",
-                                           "PUSH_PROMISE", "PING",    "GOAWAY",   "WINDOW_UPDATE", "CONTINUATION"};
-  const std::string name = frame.type < std::size(kNames) ? kNames[frame.type]
-                                                          : "type " + std::to_string(frame.type);
-  return name + " stream " + std::to_string(frame.stream) + " flags " + std::to_string(frame.flags) +
-         " length " + std::to_string(frame.length.value_or(static_cast<uint32_t>(frame.payload.size())));
+  static constexpr const char* kNames[] = {
+      "DATA",         "HEADERS", "PRIORITY", "RST_STREAM",    "SETTINGS",
+      "PUSH_PROMISE", "PING",    "GOAWAY",   "WINDOW_UPDATE", "CONTINUATION"};
+  const std::string name =
+      frame.type < std::size(kNames) ? kNames[frame.type] : "type " + std::to_string(frame.type);
+  return name + " stream " + std::to_string(frame.stream) + " flags " +
+         std::to_string(frame.flags) + " length " +
+         std::to_string(frame.length.value_or(static_cast<uint32_t>(frame.payload.size())));
 }
 
 Frame DataFrame(uint32_t stream, std::string_view bytes, uint8_t flags) {
@@ -113,7 +117,8 @@ Frame WindowUpdateFrame(uint32_t stream, uint32_t increment) {
 SettingList ReadSettings(std::string_view payload) {
   SettingList settings;
   for (; payload.size() >= 6; payload.remove_prefix(6)) {
-    const auto id = static_cast<uint16_t>(static_cast<uint8_t>(payload[0]) << 8 | static_cast<uint8_t>(payload[1]));
+    const auto id = static_cast<uint16_t>(static_cast<uint8_t>(payload[0]) << 8 |
+                                          static_cast<uint8_t>(payload[1]));
     settings.emplace_back(id, ReadU32(payload, 2));
   }
   return settings;
@@ -135,7 +140,7 @@ std::optional<std::string> Content(const Frame& frame) {
   return std::string(payload.substr(0, payload.size() - padding));
 }
 
-// Parsing ------------------------------------------------------------------------------------------------------
+// Parsing -------------------------------------------------------------------------------------
 
 std::optional<Frame> FrameParser::Next() {
   const std::string_view bytes = rest();
@@ -167,7 +172,7 @@ std::vector<Frame> ParseFrames(std::string_view bytes) {
   return frames;
 }
 
-// HPACK --------------------------------------------------------------------------------------------------------
+// HPACK ---------------------------------------------------------------------------------------
 
 std::string HpackInteger(uint64_t number, int prefix_bits, uint8_t high_bits) {
   const uint64_t limit = (uint64_t{1} << prefix_bits) - 1;
@@ -210,7 +215,9 @@ HpackDecoder::HpackDecoder() {
 
 HpackDecoder::~HpackDecoder() { nghttp2_hd_inflate_del(inflater_); }
 
-void HpackDecoder::SetTableSize(size_t size) { nghttp2_hd_inflate_change_table_size(inflater_, size); }
+void HpackDecoder::SetTableSize(size_t size) {
+  nghttp2_hd_inflate_change_table_size(inflater_, size);
+}
 
 std::optional<HeaderList> HpackDecoder::Decode(std::string_view block) {
   HeaderList headers;
@@ -219,8 +226,8 @@ std::optional<HeaderList> HpackDecoder::Decode(std::string_view block) {
   for (;;) {
     nghttp2_nv field;
     int flags = 0;
-    const ssize_t used = nghttp2_hd_inflate_hd2(inflater_, &field, &flags, next,
-                                                static_cast<size_t>(end - next), 1);
+    const ssize_t used =
+        nghttp2_hd_inflate_hd2(inflater_, &field, &flags, next, static_cast<size_t>(end - next), 1);
     if (used < 0) return std::nullopt;
     next += used;
     if ((flags & NGHTTP2_HD_INFLATE_EMIT) != 0) {
@@ -242,7 +249,8 @@ std::string_view Find(const HeaderList& headers, std::string_view name) {
 }
 
 std::string GrpcMessage(std::string_view message, uint8_t flag) {
-  return std::string(1, static_cast<char>(flag)) + BigEndian(message.size(), 4) + std::string(message);
+  return std::string(1, static_cast<char>(flag)) + BigEndian(message.size(), 4) +
+         std::string(message);
 }
 
 }  // namespace weft::inline v0::testing

@@ -1,10 +1,14 @@
-// HTTP/2 frames and HPACK as tests need them: anything can be encoded, right or wrong (RFC 9113, RFC 7541).
+// HTTP/2 frames and HPACK as tests need them: anything can be encoded, right or wrong (RFC 9113,
+// RFC 7541).
 //
-//   std::string bytes = Encode(HeadersFrame(1, HpackEncode({{":status", "200"}}), kEndHeaders | kEndStream));
+//   const std::string block = HpackEncode({{":status", "200"}});
+//   std::string bytes = Encode(HeadersFrame(1, block, kEndHeaders | kEndStream));
 //   Frame bad = PingFrame("12345678");
-//   bad.stream = 3;            // a PING on a stream
-//   bad.length = 16000;        // says more than it has
-//   FrameParser parser;  parser.Feed(bytes);  while (auto frame = parser.Next()) ...;
+//   bad.stream = 3;      // a PING on a stream
+//   bad.length = 16000;  // says more than it has
+//   FrameParser parser;
+//   parser.Feed(bytes);
+//   while (std::optional<Frame> frame = parser.Next()) ...;
 #ifndef WEFT_TEST_SUPPORT_H2_FRAMES_H_
 #define WEFT_TEST_SUPPORT_H2_FRAMES_H_
 
@@ -128,15 +132,17 @@ class FrameParser {
 // All frames of `bytes`, which must end with one; what is left over makes a frame of type 255.
 std::vector<Frame> ParseFrames(std::string_view bytes);
 
-// HPACK --------------------------------------------------------------------------------------------------------
+// HPACK ---------------------------------------------------------------------------------------
 
 // Literals, never indexed, without Huffman: any bytes, no state.
 std::string HpackEncode(const HeaderList& headers);
-// The parts, to put wrong things together from. `prefix_bits` 1 … 8; `high_bits` are those above the prefix.
+// The parts, to put wrong things together from. `prefix_bits` 1 … 8; `high_bits` are those above
+// the prefix.
 std::string HpackInteger(uint64_t number, int prefix_bits, uint8_t high_bits);
 std::string HpackString(std::string_view text);
-std::string HpackIndexed(uint64_t index);                                       // 0 is an error
-std::string HpackAddToTable(std::string_view name, std::string_view value);     // literal with indexing
+std::string HpackIndexed(uint64_t index);  // 0 is an error
+std::string HpackAddToTable(std::string_view name,
+                            std::string_view value);  // literal with indexing
 std::string HpackTableSize(uint64_t size);
 
 // Through nghttp2.

@@ -28,12 +28,15 @@ std::string FieldError(const HeaderList& headers, bool trailers) {
     }
     regular = true;
     for (char c : name) {
-      if (c <= ' ' || c >= 127 || c == ':' || (c >= 'A' && c <= 'Z')) return "a bad byte in field name " + name;
+      if (c <= ' ' || c >= 127 || c == ':' || (c >= 'A' && c <= 'Z'))
+        return "a bad byte in field name " + name;
     }
-    if (value.find_first_of(std::string_view("\0\r\n", 3)) != std::string::npos) return "a bad byte in " + name;
-    if (!value.empty() && (value.front() == ' ' || value.back() == ' ')) return "space around " + name;
-    for (std::string_view connection : {"connection", "keep-alive", "proxy-connection",
-                                        "transfer-encoding", "upgrade"}) {
+    if (value.find_first_of(std::string_view("\0\r\n", 3)) != std::string::npos)
+      return "a bad byte in " + name;
+    if (!value.empty() && (value.front() == ' ' || value.back() == ' '))
+      return "space around " + name;
+    for (std::string_view connection :
+         {"connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"}) {
       if (name == connection) return "connection-specific field " + name;
     }
     if (name == "te" && value != "trailers") return "te: " + value;
@@ -48,9 +51,12 @@ std::string OnStream(uint32_t id) { return " on stream " + std::to_string(id); }
 
 }  // namespace
 
-RogueConnection::RogueConnection(std::shared_ptr<RogueOptions> options, SimEnv* env, SimServerStream stream)
+RogueConnection::RogueConnection(std::shared_ptr<RogueOptions> options, SimEnv* env,
+                                 SimServerStream stream)
     : options_(options != nullptr ? std::move(options) : std::make_shared<RogueOptions>()),
-      env_(env), stream_(std::move(stream)), id_(stream_ ? stream_.id() : 0) {}
+      env_(env),
+      stream_(std::move(stream)),
+      id_(stream_ ? stream_.id() : 0) {}
 
 void RogueConnection::Start() {
   if (std::exchange(started_, true)) return;
@@ -90,11 +96,15 @@ void RogueConnection::OnFrame(const Frame& frame) {
   if (options_->record) frames_.push_back({Now(), frame});
   suppressed_ = options_->on_frame && options_->on_frame(*this, frame);
   switch (frame.type) {
-    case kData: return OnData(frame);
+    case kData:
+      return OnData(frame);
     case kHeaders:
-    case kContinuation: return OnHeadersPart(frame);
-    case kRstStream: return OnReset(frame);
-    case kSettings: return frame.has(kAck) ? OnSettingsAck() : OnSettings(frame);
+    case kContinuation:
+      return OnHeadersPart(frame);
+    case kRstStream:
+      return OnReset(frame);
+    case kSettings:
+      return frame.has(kAck) ? OnSettingsAck() : OnSettings(frame);
     case kPing:
       if (frame.has(kAck)) {
         ping_acks_.push_back(ReadU64(frame.payload));
@@ -102,10 +112,15 @@ void RogueConnection::OnFrame(const Frame& frame) {
         Send(PingFrame(frame.payload, true));
       }
       return;
-    case kGoaway: client_goaway_ = frame; return;
-    case kWindowUpdate: return OnWindowUpdate(frame);
-    case kPushPromise: return Violation("PUSH_PROMISE from a client");
-    default: return;
+    case kGoaway:
+      client_goaway_ = frame;
+      return;
+    case kWindowUpdate:
+      return OnWindowUpdate(frame);
+    case kPushPromise:
+      return Violation("PUSH_PROMISE from a client");
+    default:
+      return;
   }
 }
 
@@ -121,16 +136,18 @@ void RogueConnection::CheckFrame(const Frame& frame) {
   if (continues != (frame.type == kContinuation) || (continues && frame.stream != block_->stream)) {
     Violation("within a header block, or without one: " + Describe(frame));
   }
-  const bool of_connection = frame.type == kSettings || frame.type == kPing || frame.type == kGoaway;
+  const bool of_connection =
+      frame.type == kSettings || frame.type == kPing || frame.type == kGoaway;
   if (of_connection && frame.stream != 0) Violation("on a stream: " + Describe(frame));
   static constexpr std::pair<uint8_t, size_t> kSizes[] = {
       {kPriority, 5}, {kRstStream, 4}, {kPing, 8}, {kWindowUpdate, 4}};
   for (const auto& [type, size] : kSizes) {
-    if (frame.type == type && frame.payload.size() != size) Violation("of a wrong size: " + Describe(frame));
+    if (frame.type == type && frame.payload.size() != size)
+      Violation("of a wrong size: " + Describe(frame));
   }
 }
 
-// Requests -----------------------------------------------------------------------------------------------------
+// Requests ------------------------------------------------------------------------------------
 
 void RogueConnection::OnHeadersPart(const Frame& frame) {
   if (frame.type == kHeaders) {
@@ -147,7 +164,8 @@ void RogueConnection::OnHeadersPart(const Frame& frame) {
   const Frame block = *std::exchange(block_, std::nullopt);
   suppressed_ = block_suppressed_;
   const std::optional<HeaderList> headers = decoder_.Decode(block.payload);
-  if (!headers.has_value()) return Violation("a header block that is not HPACK" + OnStream(block.stream));
+  if (!headers.has_value())
+    return Violation("a header block that is not HPACK" + OnStream(block.stream));
   const bool end = block.has(kEndStream);
   if (block.stream > last_stream_) return OpenStream(block.stream, end, *headers);
   OnTrailers(block.stream, end, *headers);
@@ -155,7 +173,8 @@ void RogueConnection::OnHeadersPart(const Frame& frame) {
 
 void RogueConnection::OpenStream(uint32_t id, bool end, const HeaderList& headers) {
   if (id % 2 == 0) Violation("HEADERS" + OnStream(id));
-  if (std::string error = FieldError(headers, false); !error.empty()) Violation(error + OnStream(id));
+  if (std::string error = FieldError(headers, false); !error.empty())
+    Violation(error + OnStream(id));
   last_stream_ = id;
   ++request_count_;
   RogueRequest& request = requests_[id];
@@ -185,9 +204,11 @@ void RogueConnection::OpenStream(uint32_t id, bool end, const HeaderList& header
 
 void RogueConnection::OnTrailers(uint32_t id, bool end, const HeaderList& headers) {
   const auto found = streams_.find(id);
-  if (found == streams_.end() || found->second.client_ended) return Violation("HEADERS" + OnStream(id) + ", which is closed");
+  if (found == streams_.end() || found->second.client_ended)
+    return Violation("HEADERS" + OnStream(id) + ", which is closed");
   if (!end) Violation("trailers without END_STREAM" + OnStream(id));
-  if (std::string error = FieldError(headers, true); !error.empty()) Violation(error + OnStream(id));
+  if (std::string error = FieldError(headers, true); !error.empty())
+    Violation(error + OnStream(id));
   requests_[id].trailers = headers;
   if (end) OnClientEnd(id);
 }
@@ -203,10 +224,10 @@ void RogueConnection::OnData(const Frame& frame) {
   Stream& stream = found->second;
   if (stream.client_ended) Violation("DATA after the end" + OnStream(id));
   stream.receive_window -= static_cast<int64_t>(size);
-  const int64_t on_its_way = int64_t{Allowed(kInitialWindowSize)} -
-                             (settings_in_force_.count(kInitialWindowSize) != 0
-                                  ? settings_in_force_[kInitialWindowSize]
-                                  : kDefaultWindow);
+  const int64_t on_its_way =
+      int64_t{Allowed(kInitialWindowSize)} - (settings_in_force_.count(kInitialWindowSize) != 0
+                                                  ? settings_in_force_[kInitialWindowSize]
+                                                  : kDefaultWindow);
   if (size > 0 && stream.receive_window + std::max<int64_t>(on_its_way, 0) < 0) {
     Violation("DATA beyond the window" + OnStream(id));
   }
@@ -238,7 +259,9 @@ void RogueConnection::OnClientEnd(uint32_t id) {
 }
 
 void RogueConnection::CallHandler(uint32_t id) {
-  if (suppressed_ || !options_->answer || streams_[id].reset || std::exchange(streams_[id].handled, true)) return;
+  if (suppressed_ || !options_->answer || streams_[id].reset ||
+      std::exchange(streams_[id].handled, true))
+    return;
   const RogueRequest& request = requests_[id];
   if (!options_->handler) return Answer(id, {.body = request.body});
   const auto handler = options_->handler;
@@ -246,7 +269,8 @@ void RogueConnection::CallHandler(uint32_t id) {
 }
 
 void RogueConnection::OnReset(const Frame& frame) {
-  if (frame.stream == 0 || frame.stream > last_stream_) return Violation("RST_STREAM" + OnStream(frame.stream) + ", which is idle");
+  if (frame.stream == 0 || frame.stream > last_stream_)
+    return Violation("RST_STREAM" + OnStream(frame.stream) + ", which is idle");
   const auto found = streams_.find(frame.stream);
   if (found == streams_.end()) return;
   found->second.client_ended = found->second.reset = true;
@@ -264,7 +288,7 @@ void RogueConnection::MaybeClosed(uint32_t id) {
   if (!options_->record) done_.push_back(id);
 }
 
-// Settings and windows -----------------------------------------------------------------------------------------
+// Settings and windows ------------------------------------------------------------------------
 
 void RogueConnection::OnSettings(const Frame& frame) {
   client_settings_ = ReadSettings(frame.payload);
@@ -284,7 +308,8 @@ void RogueConnection::OnSettingsAck() {
   for (const auto& [id, value] : settings_sent_.front()) {
     if (id == kInitialWindowSize) {
       const auto old = settings_in_force_.find(id);
-      const int64_t change = int64_t{value} - (old == settings_in_force_.end() ? kDefaultWindow : old->second);
+      const int64_t change =
+          int64_t{value} - (old == settings_in_force_.end() ? kDefaultWindow : old->second);
       for (auto& [stream_id, stream] : streams_) stream.receive_window += change;
     }
     if (id == kHeaderTableSize) decoder_.SetTableSize(value);
@@ -296,7 +321,8 @@ void RogueConnection::OnSettingsAck() {
 void RogueConnection::OnWindowUpdate(const Frame& frame) {
   const uint32_t increment = ReadU32(frame.payload) & 0x7fffffff;
   if (increment == 0) Violation("WINDOW_UPDATE of nothing");
-  if (frame.stream > last_stream_) return Violation("WINDOW_UPDATE" + OnStream(frame.stream) + ", which is idle");
+  if (frame.stream > last_stream_)
+    return Violation("WINDOW_UPDATE" + OnStream(frame.stream) + ", which is idle");
   int64_t* window = &send_window_;
   if (frame.stream != 0) {
     const auto found = streams_.find(frame.stream);
@@ -310,7 +336,7 @@ void RogueConnection::OnWindowUpdate(const Frame& frame) {
 
 uint32_t RogueConnection::Allowed(uint16_t setting) const {
   const auto found = settings_in_force_.find(setting);
-  uint32_t allowed = found != settings_in_force_.end()     ? found->second
+  uint32_t allowed = found != settings_in_force_.end()  ? found->second
                      : setting == kMaxConcurrentStreams ? UINT32_MAX
                      : setting == kInitialWindowSize    ? kDefaultWindow
                      : setting == kMaxFrameSize         ? kDefaultFrameSize
@@ -328,7 +354,7 @@ uint32_t RogueConnection::ClientSetting(uint16_t setting, uint32_t otherwise) co
   return found == client_values_.end() ? otherwise : found->second;
 }
 
-// Looking ------------------------------------------------------------------------------------------------------
+// Looking -------------------------------------------------------------------------------------
 
 const RogueRequest* RogueConnection::request(uint32_t stream) const {
   const auto found = requests_.find(stream);
@@ -337,7 +363,8 @@ const RogueRequest* RogueConnection::request(uint32_t stream) const {
 
 size_t RogueConnection::CountFrames(uint8_t type) const {
   return static_cast<size_t>(
-      std::count_if(frames_.begin(), frames_.end(), [type](const ReceivedFrame& f) { return f.frame.type == type; }));
+      std::count_if(frames_.begin(), frames_.end(),
+                    [type](const ReceivedFrame& f) { return f.frame.type == type; }));
 }
 
 size_t RogueConnection::blocked_bytes() const {
@@ -346,6 +373,8 @@ size_t RogueConnection::blocked_bytes() const {
   return bytes;
 }
 
-base::MonoTime RogueConnection::Now() const { return env_ != nullptr ? env_->Now() : base::MonoTime(); }
+base::MonoTime RogueConnection::Now() const {
+  return env_ != nullptr ? env_->Now() : base::MonoTime();
+}
 
 }  // namespace weft::inline v0::testing

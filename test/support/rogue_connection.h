@@ -1,18 +1,20 @@
-// RogueConnection: the server's side of one HTTP/2 connection, right by default and wrong wherever a test wants it: bytes in, bytes
-// out. A RogueServer runs it on the simulated network; a test of a session pairs it with the session directly:
+// RogueConnection: the server's side of one HTTP/2 connection, right by default and wrong wherever
+// a test wants it: bytes in, bytes out. A RogueServer runs it on the simulated network; a test of a
+// session pairs it with the session directly:
 //
 //   RogueConnection peer;
-//   peer.options().handler = [](const RogueRequest& request) { return RogueAnswer{.body = "hi"}; };
-//   std::string out;
-//   for (;;) {                                        // until neither has anything to say
-//     out.clear();
+//   peer.options().handler = [](const RogueRequest&) { return RogueAnswer{.body = "hi"}; };
+//   for (;;) {  // until neither has anything to say
+//     std::string out;
 //     session->Collect(out, 1 << 20);
-//     peer.Receive(out);                              // the first one also starts it: SETTINGS
+//     peer.Receive(out);  // the first one also starts it: SETTINGS
 //     const std::string in = peer.TakeOutput();
 //     if (in.empty() && out.empty()) break;
 //     REQUIRE(session->Feed(in, now).ok());
 //   }
-//   CHECK(peer.violations().empty());
+//   CHECK(peer.violations() == std::vector<std::string>{});
+//
+// rogue_server.h shows what can be scripted.
 #ifndef WEFT_TEST_SUPPORT_ROGUE_CONNECTION_H_
 #define WEFT_TEST_SUPPORT_ROGUE_CONNECTION_H_
 
@@ -51,10 +53,10 @@ struct RogueRequest {
   HeaderList headers;
   std::string body;
   HeaderList trailers;
-  bool complete = false;            // END_STREAM came
-  bool ignored = false;             // above the last stream of a GOAWAY that was sent
-  bool answered = false;            // END_STREAM was sent
-  std::optional<uint32_t> reset;    // the client's RST_STREAM
+  bool complete = false;          // END_STREAM came
+  bool ignored = false;           // above the last stream of a GOAWAY that was sent
+  bool answered = false;          // END_STREAM was sent
+  std::optional<uint32_t> reset;  // the client's RST_STREAM
 };
 
 // What is sent in answer, in this order.
@@ -65,11 +67,12 @@ struct RogueAnswer {
   HeaderList trailers = {};
   base::MonoDuration delay{0};  // before all of it; needs a RogueServer
   std::vector<std::pair<int, HeaderList>> informational = {};  // 1xx
-  size_t piece = 0;             // body in pieces of so many bytes …
-  base::MonoDuration gap{0};    // … with that between them; needs a RogueServer
-  bool head = true;             // false: nothing but `reset`
-  bool end = true;              // false: END_STREAM never comes
-  std::optional<uint32_t> reset = {};  // RST_STREAM after it, in place of END_STREAM where `end` is false
+  size_t piece = 0;           // body in pieces of so many bytes …
+  base::MonoDuration gap{0};  // … with that between them; needs a RogueServer
+  bool head = true;           // false: nothing but `reset`
+  bool end = true;            // false: END_STREAM never comes
+  // RST_STREAM after all that; in place of END_STREAM where `end` is false.
+  std::optional<uint32_t> reset = {};
 
   static RogueAnswer Reset(uint32_t code) { return {.head = false, .end = false, .reset = code}; }
   static RogueAnswer Refused() { return Reset(kRefusedStream); }
@@ -81,23 +84,23 @@ struct RogueAnswer {
 // May be changed at any time, and holds from then on.
 struct RogueOptions {
   SettingList settings = {{kMaxConcurrentStreams, 100}};  // the first ones
-  std::optional<std::string> greeting;                    // raw bytes in place of the SETTINGS
+  std::optional<std::string> greeting = {};               // raw bytes in place of the SETTINGS
   bool send_settings = true;
   bool acknowledge_settings = true;
   bool acknowledge_pings = true;
-  bool answer = true;             // false: requests are only recorded
-  bool answer_at_head = false;    // the handler is asked before the body is there
-  bool return_windows = true;     // WINDOW_UPDATE for all DATA, at once
-  bool honour_windows = true;     // false: sends bodies past the client's windows
+  bool answer = true;                  // false: requests are only recorded
+  bool answer_at_head = false;         // the handler is asked before the body is there
+  bool return_windows = true;          // WINDOW_UPDATE for all DATA, at once
+  bool honour_windows = true;          // false: sends bodies past the client's windows
   uint32_t connection_window = 65535;  // granted at the start
-  bool record = true;             // false: no frames, no requests that are done; for long runs
+  bool record = true;                  // false: no frames, no requests that are done; for long runs
 
   // Null: 200 and the request's body.
-  std::function<RogueAnswer(const RogueRequest&)> handler;
+  std::function<RogueAnswer(const RogueRequest&)> handler = {};
   // Before the SETTINGS go out.
-  std::function<void(RogueConnection&)> on_connection;
+  std::function<void(RogueConnection&)> on_connection = {};
   // For every frame, after it was recorded and checked. True: the connection does not act on it.
-  std::function<bool(RogueConnection&, const Frame&)> on_frame;
+  std::function<bool(RogueConnection&, const Frame&)> on_frame = {};
 };
 
 struct ReceivedFrame {
@@ -114,7 +117,8 @@ class RogueConnection {
   RogueConnection& operator=(const RogueConnection&) = delete;
 
   RogueOptions& options() { return *options_; }
-  // The transport, for StopReading, Reset, CloseWrite, SetBlackHole and the like. Empty without a RogueServer.
+  // The transport, for StopReading, Reset, CloseWrite, SetBlackHole and the like. Empty without a
+  // RogueServer.
   SimServerStream& stream() { return stream_; }
   uint64_t id() const { return id_; }
 
@@ -122,7 +126,8 @@ class RogueConnection {
   void Receive(std::string_view bytes);
   std::string TakeOutput() { return std::exchange(output_, {}); }
 
-  // Sending: anything at any time. What Send is given is also taken into account (windows, ends of streams, settings); raw bytes are not.
+  // Sending: anything at any time. What Send is given is also taken into account (windows, ends of
+  // streams, settings); raw bytes are not.
   void Send(const Frame& frame);
   void SendRaw(std::string_view bytes);
   void SendSettings(const SettingList& settings) { Send(SettingsFrame(settings)); }
@@ -135,8 +140,10 @@ class RogueConnection {
   // Answering: a request that the handler did not, or another time than it would.
   void Answer(uint32_t stream, RogueAnswer answer);
   void SendHead(uint32_t stream, int status, const HeaderList& headers = {}, bool end = false);
-  void SendBody(uint32_t stream, std::string_view bytes, bool end = false);  // as the client's windows allow
-  void SendTrailers(uint32_t stream, const HeaderList& trailers);            // after the body
+  // As the client's windows allow.
+  void SendBody(uint32_t stream, std::string_view bytes, bool end = false);
+  // After the body.
+  void SendTrailers(uint32_t stream, const HeaderList& trailers);
   void SendReset(uint32_t stream, uint32_t code) { Send(RstStreamFrame(stream, code)); }
 
   // What came.
@@ -144,7 +151,8 @@ class RogueConnection {
   const RogueRequest* request(uint32_t stream) const;
   const std::vector<ReceivedFrame>& frames() const { return frames_; }
   size_t CountFrames(uint8_t type) const;  // recorded
-  // Breaches of the protocol by the client, streams above the limit and bytes beyond the windows among them.
+  // Breaches of the protocol by the client, streams above the limit and bytes beyond the windows
+  // among them.
   const std::vector<std::string>& violations() const { return violations_; }
   const SettingList& client_settings() const { return client_settings_; }  // the last
   uint64_t request_count() const { return request_count_; }
@@ -169,12 +177,13 @@ class RogueConnection {
     bool handled = false;  // the handler was asked
     int64_t send_window = 0;
     int64_t receive_window = 0;
-    std::string body;  // waits for windows
+    std::string body;             // waits for windows
     bool end_after_body = false;  // with the trailers, where there are any
     HeaderList trailers;
     std::optional<uint32_t> reset_after_body;
   };
-  // Around all that may send: what it sends is written to the transport at once, when the outermost one ends.
+  // Around all that may send: what it sends is written to the transport at once, when the outermost
+  // one ends.
   class Batch {
    public:
     explicit Batch(RogueConnection& of) : of_(of) { ++of_.batches_; }
@@ -232,7 +241,7 @@ class RogueConnection {
   bool close_when_idle_ = false;
   FrameParser parser_;
   HpackDecoder decoder_;
-  std::optional<Frame> block_;  // HEADERS with the CONTINUATIONs so far
+  std::optional<Frame> block_;     // HEADERS with the CONTINUATIONs so far
   bool suppressed_ = false;        // the hook did not want the default for the frame at hand
   bool block_suppressed_ = false;  // nor for one of block_
   std::vector<uint32_t> done_;     // closed, to be forgotten

@@ -32,7 +32,7 @@ RogueConnection::Batch::~Batch() {
   if (of_.close_when_idle_ && of_.open_ == 0) of_.stream_.Close();
 }
 
-// Frames -------------------------------------------------------------------------------------------------------
+// Frames --------------------------------------------------------------------------------------
 
 void RogueConnection::SendRaw(std::string_view bytes) {
   Batch batch(*this);
@@ -69,8 +69,10 @@ void RogueConnection::Account(const Frame& frame) {
       if (frame.stream == 0) receive_window_ += ReadU32(frame.payload);
       if (stream != nullptr) stream->receive_window += ReadU32(frame.payload);
       return;
-    case kGoaway: return AccountGoaway(ReadU32(frame.payload) & 0x7fffffff);
-    default: return;
+    case kGoaway:
+      return AccountGoaway(ReadU32(frame.payload) & 0x7fffffff);
+    default:
+      return;
   }
 }
 
@@ -101,7 +103,7 @@ void RogueConnection::After(base::MonoDuration delay, std::function<void()> func
   });
 }
 
-// Answers ------------------------------------------------------------------------------------------------------
+// Answers -------------------------------------------------------------------------------------
 
 void RogueConnection::Answer(uint32_t stream, RogueAnswer answer) {
   const base::MonoDuration delay = answer.delay;
@@ -120,20 +122,23 @@ void RogueConnection::AnswerNow(uint32_t id, const RogueAnswer& answer) {
     const bool more = !answer.body.empty() || !answer.trailers.empty();
     SendHead(id, answer.status, headers, answer.end && !more);
     if (answer.piece > 0) return SendPieces(id, answer, 0);
-    SendBody(id, answer.body);
+    found->second.body += answer.body;
   }
   FinishAnswer(id, answer);
 }
 
 void RogueConnection::SendPieces(uint32_t id, const RogueAnswer& answer, size_t from) {
   Batch batch(*this);
-  SendBody(id, std::string_view(answer.body).substr(from, answer.piece));
+  const auto found = streams_.find(id);
+  if (found == streams_.end() || found->second.reset) return;
+  const std::string_view rest = std::string_view(answer.body).substr(from);
+  if (rest.size() <= answer.piece) {
+    found->second.body += rest;
+    return FinishAnswer(id, answer);
+  }
+  SendBody(id, rest.substr(0, answer.piece));
   from += answer.piece;
-  if (from >= answer.body.size()) return FinishAnswer(id, answer);
-  After(answer.gap, [this, id, answer, from] {
-    const auto found = streams_.find(id);
-    if (found != streams_.end() && !found->second.reset) SendPieces(id, answer, from);
-  });
+  After(answer.gap, [this, id, answer, from] { SendPieces(id, answer, from); });
 }
 
 void RogueConnection::FinishAnswer(uint32_t id, const RogueAnswer& answer) {
@@ -166,7 +171,8 @@ void RogueConnection::SendBlock(uint32_t id, const HeaderList& headers, bool end
   SendRaw(Encode(first));
   for (size_t from = most; from < block.size(); from += most) {
     const bool last = from + most >= block.size();
-    SendRaw(Encode(ContinuationFrame(id, std::string_view(block).substr(from, most), last ? kEndHeaders : 0)));
+    SendRaw(Encode(
+        ContinuationFrame(id, std::string_view(block).substr(from, most), last ? kEndHeaders : 0)));
   }
   Account(first);
 }

@@ -5,7 +5,9 @@
 namespace weft::inline v0::testing {
 
 RogueServer::RogueServer(SimEnv& env, std::string_view address, RogueOptions options)
-    : env_(env), address_(address), host_(env.network().host(address)),
+    : env_(env),
+      address_(address),
+      host_(env.network().host(address)),
       options_(std::make_shared<RogueOptions>(std::move(options))) {
   Listen();
 }

@@ -1,38 +1,42 @@
-// RogueServer: a scripted HTTP/2 server on the simulated network: right by default, wrong where a test wants it.
+// RogueServer: a scripted HTTP/2 server on the simulated network: right by default, wrong where a
+// test wants it.
 //
 //   auto env = std::make_shared<SimEnv>();
-//   RogueServer server(*env, "10.0.0.1:80");                 // listens; answers 200 with the request's body, echoes x-id
+//   RogueServer server(*env, "10.0.0.1:80");  // 200 with the request's body; echoes x-id
 //   server.options().handler = [&](const RogueRequest& request) -> RogueAnswer {
 //     if (request.path() == "/slow") return {.body = "late", .delay = 2s};
 //     if (request.path() == "/grpc") return RogueAnswer::Grpc("message", 0);
-//     if (request.id() == "7") return RogueAnswer::Refused();          // also Reset(code), Silence()
+//     if (request.id() == "7") return RogueAnswer::Refused();  // or Reset(code), Silence()
 //     if (request.path() == "/loris") return {.body = "abc", .piece = 1, .gap = 1s};
 //     if (request.path() == "/cut") return {.body = "half", .end = false, .reset = kInternalError};
 //     return {.status = 200, .headers = {{"a", "b"}}, .body = "x", .trailers = {{"t", "1"}},
 //             .informational = {{103, {{"link", "y"}}}}};
 //   };
+//   // Options hold from the moment they are changed (settings: for new connections).
 //   server.options().settings = {{kMaxConcurrentStreams, 1}, {kInitialWindowSize, 0}};
-//   server.options().acknowledge_pings = false;              // options hold from the moment they are changed
-//   server.options().on_connection = [](RogueConnection& c) { c.SendRaw("HTTP/1.1 400 Bad Request\r\n\r\n"); };
+//   server.options().acknowledge_pings = false;
+//   server.options().greeting = "HTTP/1.1 400 Bad Request\r\n\r\n";  // in place of SETTINGS
+//   server.options().on_connection = [](RogueConnection& c) { c.stream().StopReading(); };
 //   server.options().on_frame = [](RogueConnection& c, const Frame& frame) {
-//     if (frame.type != kHeaders) return false;              // the default
-//     c.SendGoaway(0);                                       // a GOAWAY storm
-//     c.stream().Close();                                    // also Reset, CloseWrite, StopReading, SetBlackHole
-//     return true;                                           // no default
+//     if (frame.type != kHeaders) return false;  // false: the default
+//     c.SendGoaway(0);                           // a GOAWAY storm
+//     c.stream().Close();                        // or Reset, CloseWrite, SetBlackHole
+//     return true;
 //   };
-//   env->RunUntil([&] { return server.request_count() == 3; }, 5s);
-//   RogueConnection& c = server.last();                      // or connection(i)
-//   c.SendSettings({{kMaxConcurrentStreams, 0}});            // any frame at any time
-//   c.Answer(5, {.status = 503});                            // a request that Silence() left open
-//   Frame bad = WindowUpdateFrame(0, 0);  c.Send(bad);  c.SendRaw("garbage");
-//   server.Drain();                                          // graceful restart
-//   server.Kill();  server.Listen();                         // SIGKILL, then up again
-//   CHECK(server.violations().empty());                      // the client kept to the protocol, limits and windows
+//   REQUIRE(env->RunUntil([&] { return server.request_count() == 3; }, 5s));
+//   RogueConnection& c = server.last();          // or connection(i)
+//   c.SendSettings({{kMaxConcurrentStreams, 0}});
+//   c.Answer(5, {.status = 503});                // a request that Silence() left open
+//   c.Send(WindowUpdateFrame(0, 0));             // any frame at any time (h2_frames.h)
+//   c.SendRaw("garbage");
+//   server.Drain();                              // graceful restart: GOAWAY, GOAWAY(n), close
+//   server.Kill();  server.Listen();             // SIGKILL, then up again
+//   CHECK(server.violations() == std::vector<std::string>{});  // limits and windows were kept
 //   CHECK(server.Ids() == std::vector<std::string>{"1", "2"});
-//   CHECK(server.accepted() == 1);                           // connections in all; open_connections() now
+//   CHECK(server.accepted() == 1);               // in all; open_connections() now
 //
-// RogueConnection (rogue_connection.h) is the protocol half, and works without a network. SimHost (sim_env.h) is the transport half:
-// latency, chunks, refused dials, black holes: server.host().
+// RogueConnection (rogue_connection.h) is the protocol half, and works without a network. SimHost
+// (sim_env.h) is the transport half: latency, chunks, refused dials, black holes: server.host().
 #ifndef WEFT_TEST_SUPPORT_ROGUE_SERVER_H_
 #define WEFT_TEST_SUPPORT_ROGUE_SERVER_H_
 

@@ -13,7 +13,8 @@
 
 namespace weft::inline v0::testing {
 
-// Moves only when its SimEnv moves it. Neither clock begins at zero, so that a forgotten origin shows.
+// Moves only when its SimEnv moves it. Neither clock begins at zero, so that a forgotten origin
+// shows.
 class SimClock final : public event::Clock {
  public:
   base::MonoTime Now() const override { return now_; }
@@ -43,7 +44,9 @@ class SimEvents {
   void After(base::MonoDuration delay, Function function) {
     At(base::After(clock_.Now(), delay), std::move(function));
   }
-  base::MonoTime next() const { return queue_.empty() ? base::kNever : queue_.begin()->first.first; }
+  base::MonoTime next() const {
+    return queue_.empty() ? base::kNever : queue_.begin()->first.first;
+  }
   bool empty() const { return queue_.empty(); }
   // Runs the first one; there must be one.
   void RunOne() {

@@ -34,9 +34,13 @@ void ByteQueue::Clear() {
 
 SimConnection::SimConnection(SimNetwork& network, SimHost& host, std::shared_ptr<SimLoopCore> loop,
                              uint64_t id, base::MonoDuration user_timeout)
-    : network_(network), host_(host), loop_(std::move(loop)), id_(id), user_timeout_(user_timeout) {}
+    : network_(network),
+      host_(host),
+      loop_(std::move(loop)),
+      id_(id),
+      user_timeout_(user_timeout) {}
 
-// The link -----------------------------------------------------------------------------------------------------
+// The link ------------------------------------------------------------------------------------
 
 bool SimConnection::black_hole() const { return black_hole_ || host_.black_hole_; }
 
@@ -99,8 +103,9 @@ void SimConnection::Arrive(SimPipe& pipe, SimPipe::Segment segment) {
   }
   const bool at_server = &pipe == &to_server_;
   pipe.in_flight -= segment.bytes.size();
-  network_.digest_ = network_.digest_ * 1099511628211ULL + (id_ * 2 + (at_server ? 1 : 0)) * 1000003 +
-                     segment.bytes.size() * 4 + (segment.fin ? 2 : 0) + (segment.reset ? 1 : 0);
+  network_.digest_ = network_.digest_ * 1099511628211ULL +
+                     (id_ * 2 + (at_server ? 1 : 0)) * 1000003 + segment.bytes.size() * 4 +
+                     (segment.fin ? 2 : 0) + (segment.reset ? 1 : 0);
   (at_server ? host_.stats.bytes_to_server : host_.stats.bytes_to_client) += segment.bytes.size();
   if (at_server) {
     progress_ = network_.events_.clock().Now();
@@ -120,11 +125,12 @@ void SimConnection::SetBlackHole(bool on) {
 void SimConnection::Release() {
   if (black_hole()) return;
   for (SimPipe* pipe : {&to_server_, &to_client_}) {
-    for (SimPipe::Segment& segment : std::exchange(pipe->held, {})) Arrive(*pipe, std::move(segment));
+    for (SimPipe::Segment& segment : std::exchange(pipe->held, {}))
+      Arrive(*pipe, std::move(segment));
   }
 }
 
-// The client's end ---------------------------------------------------------------------------------------------
+// The client's end ----------------------------------------------------------------------------
 
 net::IoResult SimConnection::Read(char* to, size_t size) {
   WEFT_DCHECK(client_open_ && size > 0);
@@ -150,7 +156,8 @@ net::IoResult SimConnection::Write(std::string_view bytes) {
   const LinkOptions& link = host_.link;
   if (std::exchange(block_next_write_, false)) {
     write_edge_promised_ = true;
-    network_.events_.After(std::chrono::microseconds(1), [self = shared_from_this()] { self->OnRoom(); });
+    network_.events_.After(std::chrono::microseconds(1),
+                           [self = shared_from_this()] { self->OnRoom(); });
     return net::IoResult::Blocked();
   }
   const size_t kept = to_server_.kept();
@@ -164,7 +171,8 @@ net::IoResult SimConnection::Write(std::string_view bytes) {
   block_next_write_ = link.block_between_writes;
   Pump(to_server_);
   if (user_timeout_ > base::MonoDuration(0) && !std::exchange(timeout_scheduled_, true)) {
-    network_.events_.After(user_timeout_, [self = shared_from_this()] { self->CheckUserTimeout(); });
+    network_.events_.After(user_timeout_,
+                           [self = shared_from_this()] { self->CheckUserTimeout(); });
   }
   return net::IoResult::Ok(bytes.size());
 }
@@ -243,7 +251,7 @@ void SimConnection::CheckUserTimeout() {
   network_.events_.At(due, [self = shared_from_this()] { self->CheckUserTimeout(); });
 }
 
-// The server's end ---------------------------------------------------------------------------------------------
+// The server's end ----------------------------------------------------------------------------
 
 void SimConnection::ServerWrite(std::string_view bytes) {
   if (!server_open_ || to_client_.fin_written) return;
@@ -311,7 +319,8 @@ void SimConnection::TellServer() {
     const std::function<void(std::string_view)> on_bytes = on_bytes_;
     on_bytes(bytes);
   }
-  if (reading_ && server_open_ && to_server_.received.empty() && to_server_.fin_arrived && !end_told_) {
+  if (reading_ && server_open_ && to_server_.received.empty() && to_server_.fin_arrived &&
+      !end_told_) {
     end_told_ = true;
     if (std::function<void()> on_end = on_end_) on_end();
   }

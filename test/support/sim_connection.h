@@ -1,5 +1,5 @@
-// SimConnection: both ends of one simulated connection and what is between them. Tests use SimServerStream and the ByteStream that
-// a dial gave; this is how they work inside.
+// SimConnection: both ends of one simulated connection and what is between them. Tests use
+// SimServerStream and the ByteStream that a dial gave; this is how they work inside.
 #ifndef WEFT_TEST_SUPPORT_SIM_CONNECTION_H_
 #define WEFT_TEST_SUPPORT_SIM_CONNECTION_H_
 
@@ -46,7 +46,7 @@ struct SimPipe {
 
   ByteQueue pending;  // written, not sent
   size_t in_flight = 0;
-  ByteQueue received;  // arrived, not read
+  ByteQueue received;         // arrived, not read
   std::vector<Segment> held;  // by a black hole
   base::MonoTime link_free = base::MonoTime::min();
   base::MonoTime last_arrival = base::MonoTime::min();
@@ -117,7 +117,8 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   bool client_open_ = true;
   absl::Status client_error_;
   net::ReadyWatcher* watcher_ = nullptr;
-  // Whether an edge is promised: the last Read or Write said that nothing more was there or could be taken.
+  // Whether an edge is promised: the last Read or Write said that nothing more was there or could
+  // be taken.
   bool read_edge_promised_ = false;
   bool write_edge_promised_ = false;
   bool block_next_write_ = false;

@@ -18,7 +18,9 @@ uint64_t TestSeed() {
 }
 
 SimEnv::SimEnv(uint64_t seed)
-    : seed_(seed), random_(seed), order_(seed ^ 0x9e3779b97f4a7c15ULL),
+    : seed_(seed),
+      random_(seed),
+      order_(seed ^ 0x9e3779b97f4a7c15ULL),
       network_(events_, base::Random(seed ^ 0xc2b2ae3d27d4eb4fULL)) {}
 
 SimEnv::~SimEnv() {
@@ -101,11 +103,12 @@ bool SimEnv::Step(base::MonoTime limit) {
   steps_at_instant_ = clock_.Now() == last_step_ ? steps_at_instant_ + 1 : 0;
   last_step_ = clock_.Now();
   if (steps_at_instant_ > max_steps_per_instant) {
-    throw std::runtime_error("SimEnv: time does not go on: something is busy without end (WEFT_SEED=" +
-                             std::to_string(seed_) + ")");
+    throw std::runtime_error(
+        "SimEnv: time does not go on: something is busy without end (WEFT_SEED=" +
+        std::to_string(seed_) + ")");
   }
-  // Where both a loop and the network have something for this instant, either may be first: a loop that waits a little finds
-  // more in one turn.
+  // Where both a loop and the network have something for this instant, either may be first: a loop
+  // that waits a little finds more in one turn.
   const bool event_due = events_.next() <= clock_.Now();
   if (!stalled_ && (!event_due || order_.Below(2) == 0) && RunLoop()) return true;
   if (event_due) {

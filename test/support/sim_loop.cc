@@ -7,7 +7,7 @@
 
 namespace weft::inline v0::testing {
 
-// Turns --------------------------------------------------------------------------------------------------------
+// Turns ---------------------------------------------------------------------------------------
 
 SimLoopCore::~SimLoopCore() { WEFT_DCHECK(deferred_.empty()); }
 
@@ -88,9 +88,11 @@ void SimLoopCore::Stop() {
   timers_.Clear();
 }
 
-// The interface ------------------------------------------------------------------------------------------------
+// The interface -------------------------------------------------------------------------------
 
-SimLoop::SimLoop(std::shared_ptr<SimLoopCore> core) : core_(std::move(core)) { core_->loop_ = this; }
+SimLoop::SimLoop(std::shared_ptr<SimLoopCore> core) : core_(std::move(core)) {
+  core_->loop_ = this;
+}
 
 void SimLoop::operator delete(SimLoop* loop, std::destroying_delete_t) {
   if (loop->core_->in_turn_) return loop->core_->StopInTurn();

@@ -67,8 +67,9 @@ class SimLoopCore : public std::enable_shared_from_this<SimLoopCore> {
   std::vector<std::unique_ptr<event::Deferred>> deferred_;
 };
 
-// Phases as documented in event/loop.h. Where the contract leaves a choice (a task posted by a task: this turn or the next), the
-// seed decides. Not thread-safe: the whole simulation is one thread.
+// Phases as documented in event/loop.h. Where the contract leaves a choice (a task posted by a
+// task: this turn or the next), the seed decides. Not thread-safe: the whole simulation is one
+// thread.
 class SimLoop final : public event::Loop {
  public:
   explicit SimLoop(std::shared_ptr<SimLoopCore> core);
@@ -87,8 +88,9 @@ class SimLoop final : public event::Loop {
   absl::Status Watch(int fd, event::FdWatcher* watcher) override;  // UNIMPLEMENTED
   void Unwatch(int fd, event::FdWatcher* watcher) override;
 
-  // The turn that runs takes that long, as a slow callback would make it: the loop has no other turn until then, while other loops
-  // and the network go on. Counted as a slow turn where it is over 100 ms.
+  // The turn that runs takes that long, as a slow callback would make it: the loop has no other
+  // turn until then, while other loops and the network go on. Counted as a slow turn where it is
+  // over 100 ms.
   void BusyFor(base::MonoDuration time) { core_->BusyFor(time); }
   const std::shared_ptr<SimLoopCore>& core() const { return core_; }
 

@@ -24,7 +24,7 @@ class SimByteStream final : public net::ByteStream {
 
 }  // namespace
 
-// Dialling -----------------------------------------------------------------------------------------------------
+// Dialling ------------------------------------------------------------------------------------
 
 // What a dial and the network share while it goes on.
 struct SimNetwork::Dialled : std::enable_shared_from_this<SimNetwork::Dialled> {
@@ -147,7 +147,7 @@ base::MonoDuration SimNetwork::Delay(const SimHost& host) {
   return delay;
 }
 
-// SimNetwork ---------------------------------------------------------------------------------------------------
+// SimNetwork ----------------------------------------------------------------------------------
 
 SimHost& SimNetwork::host(std::string_view address) {
   auto found = hosts_.find(address);
@@ -188,7 +188,7 @@ void SimNetwork::Shutdown() {
   }
 }
 
-// SimHost ------------------------------------------------------------------------------------------------------
+// SimHost -------------------------------------------------------------------------------------
 
 void SimHost::FailDials(DialFault fault, uint64_t count) {
   fault_ = fault;
@@ -222,7 +222,7 @@ std::vector<SimServerStream> SimHost::connections() {
   return live;
 }
 
-// SimServerStream ----------------------------------------------------------------------------------------------
+// SimServerStream -----------------------------------------------------------------------------
 
 SimServerStream::SimServerStream(std::shared_ptr<SimConnection> connection)
     : connection_(std::move(connection)) {}
@@ -232,7 +232,9 @@ void SimServerStream::OnBytes(std::function<void(std::string_view)> on_bytes) {
   connection_->SetReading(connection_->reading_);
 }
 
-void SimServerStream::OnEnd(std::function<void()> on_end) { connection_->on_end_ = std::move(on_end); }
+void SimServerStream::OnEnd(std::function<void()> on_end) {
+  connection_->on_end_ = std::move(on_end);
+}
 
 void SimServerStream::OnReset(std::function<void()> on_reset) {
   connection_->on_reset_ = std::move(on_reset);

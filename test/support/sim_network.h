@@ -1,11 +1,13 @@
-// SimNetwork: net::Network in virtual time, with everything that goes wrong on a real one. sim_env.h shows its use.
+// SimNetwork: net::Network in virtual time, with everything that goes wrong on a real one.
+// sim_env.h shows its use.
 //
-//   client: ByteStream ── send buffer ──▶ link (latency, bandwidth, segments) ──▶ receive buffer ── SimServerStream :server
+//   ByteStream ── send buffer ──▶ link ──▶ receive buffer ── SimServerStream
+//    (client)  ◀── receive buffer ◀── link ◀── send buffer ──    (server)
 //
-// The client's end is strict: an edge comes only where the contract of net/byte_stream.h promises one, so that code which
-// relies on more hangs here and is found out. Flow control is TCP's in short: what is unread at the receiver fills its receive
-// buffer, then the sender's send buffer, then Write blocks. Acknowledgements take no time. The server's send buffer is
-// unbounded.
+// The client's end is strict: an edge comes only where the contract of net/byte_stream.h promises
+// one, so that code which relies on more hangs here and is found out. Flow control is TCP's in
+// short: what is unread at the receiver fills its receive buffer, then the sender's send buffer,
+// then Write blocks. Acknowledgements take no time. The server's send buffer is unbounded.
 #ifndef WEFT_TEST_SUPPORT_SIM_NETWORK_H_
 #define WEFT_TEST_SUPPORT_SIM_NETWORK_H_
 
@@ -63,8 +65,8 @@ struct SimStats {
   uint64_t bytes_to_client = 0;
 };
 
-// The server's end of a connection: a handle, freely copied; dropping it closes nothing. Callbacks come at the instant of arrival,
-// outside of every loop.
+// The server's end of a connection: a handle, freely copied; dropping it closes nothing. Callbacks
+// come at the instant of arrival, outside of every loop.
 class SimServerStream {
  public:
   SimServerStream() = default;

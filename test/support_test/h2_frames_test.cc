@@ -9,7 +9,8 @@ namespace {
 
 TEST_CASE("Frames survive encoding and parsing, byte by byte") {
   const std::string bytes = Encode(SettingsFrame({{kMaxFrameSize, 20000}})) +
-                            Encode(PaddedDataFrame(3, "abc", 255, kEndStream)) + Encode(GoawayFrame(7, kCancel, "why"));
+                            Encode(PaddedDataFrame(3, "abc", 255, kEndStream)) +
+                            Encode(GoawayFrame(7, kCancel, "why"));
   FrameParser parser;
   std::vector<Frame> frames;
   for (char c : bytes) {
@@ -42,10 +43,14 @@ TEST_CASE("Padding longer than the frame is no content") {
 }
 
 TEST_CASE("HPACK: what is encoded is decoded; wrong blocks are not") {
-  const HeaderList headers = {{":status", "200"}, {"X Bad\n", std::string("\0", 1)}, {"", ""}, {"long", std::string(5000, 'v')}};
+  const HeaderList headers = {{":status", "200"},
+                              {"X Bad\n", std::string("\0", 1)},
+                              {"", ""},
+                              {"long", std::string(5000, 'v')}};
   HpackDecoder decoder;
   CHECK(decoder.Decode(HpackEncode(headers)) == headers);
-  CHECK(decoder.Decode(HpackAddToTable("a", "b") + HpackIndexed(62)) == HeaderList{{"a", "b"}, {"a", "b"}});
+  CHECK(decoder.Decode(HpackAddToTable("a", "b") + HpackIndexed(62)) ==
+        HeaderList{{"a", "b"}, {"a", "b"}});
   CHECK(decoder.Decode(HpackIndexed(8)) == HeaderList{{":status", "200"}});
   CHECK(decoder.Decode("") == HeaderList{});
   CHECK_FALSE(HpackDecoder().Decode(HpackIndexed(0)).has_value());

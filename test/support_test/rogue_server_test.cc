@@ -59,12 +59,14 @@ class RawClient : net::ReadyWatcher {
   net::IoResult::Kind last = net::IoResult::Kind::kBlocked;
 };
 
-std::string Hello() { return std::string(kPreface) + Encode(SettingsFrame({})) + Encode(SettingsAckFrame()); }
+std::string Hello() {
+  return std::string(kPreface) + Encode(SettingsFrame({})) + Encode(SettingsAckFrame());
+}
 
 std::string Request(uint32_t stream, const std::string& id) {
-  return Encode(HeadersFrame(stream,
-                             HpackEncode({{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {"x-id", id}}),
-                             kEndHeaders | kEndStream));
+  return Encode(HeadersFrame(
+      stream, HpackEncode({{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {"x-id", id}}),
+      kEndHeaders | kEndStream));
 }
 
 TEST_CASE("RogueServer: answers over the network, late where asked for") {
@@ -131,7 +133,9 @@ TEST_CASE("RogueServer: killed and up again") {
 TEST_CASE("RogueServer: may die while answers are due") {
   SimEnv env;
   auto server = std::make_unique<RogueServer>(env, kAddress);
-  server->options().handler = [](const RogueRequest&) { return RogueAnswer{.body = "abc", .delay = 1s, .piece = 1, .gap = 1s}; };
+  server->options().handler = [](const RogueRequest&) {
+    return RogueAnswer{.body = "abc", .delay = 1s, .piece = 1, .gap = 1s};
+  };
   RawClient client(env);
   client.Send(Hello() + Request(1, "a"));
   env.RunFor(1500ms);

@@ -25,15 +25,14 @@ class Client : net::ReadyWatcher {
   ~Client() { stream.reset(); }
 
   void Dial(net::ConnectOptions options = {}) {
-    dial = env_.network().Connect(
-        *loop_, *net::Address::Parse(kAddress), options,
-        [this](absl::StatusOr<std::unique_ptr<net::ByteStream>> result) {
-          CHECK(loop_->IsCurrent());
-          dialled = result.status();
-          if (!result.ok()) return;
-          stream = *std::move(result);
-          stream->SetWatcher(this);
-        });
+    dial = env_.network().Connect(*loop_, *net::Address::Parse(kAddress), options,
+                                  [this](absl::StatusOr<std::unique_ptr<net::ByteStream>> result) {
+                                    CHECK(loop_->IsCurrent());
+                                    dialled = result.status();
+                                    if (!result.ok()) return;
+                                    stream = *std::move(result);
+                                    stream->SetWatcher(this);
+                                  });
     CHECK_FALSE(dialled.has_value());
   }
   void OnReady(bool readable, bool writable) override {
@@ -194,11 +193,11 @@ TEST_CASE("A client that does not read holds the server back") {
 
 TEST_CASE("Dials fail in the way asked for, as often as asked for") {
   World w;
-  auto [fault, code] = GENERATE(
-      std::pair(DialFault::kRefuse, absl::StatusCode::kUnavailable),
-      std::pair(DialFault::kReset, absl::StatusCode::kUnavailable),
-      std::pair(DialFault::kUnreachable, absl::StatusCode::kUnavailable),
-      std::pair(DialFault::kNoDescriptors, absl::StatusCode::kResourceExhausted));
+  auto [fault, code] =
+      GENERATE(std::pair(DialFault::kRefuse, absl::StatusCode::kUnavailable),
+               std::pair(DialFault::kReset, absl::StatusCode::kUnavailable),
+               std::pair(DialFault::kUnreachable, absl::StatusCode::kUnavailable),
+               std::pair(DialFault::kNoDescriptors, absl::StatusCode::kResourceExhausted));
   w.host.FailDials(fault, 1);
   w.client.Dial();
   REQUIRE(w.env.RunUntil([&] { return w.client.dialled.has_value(); }, 1s));

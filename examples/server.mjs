@@ -1,0 +1,129 @@
+// A small HTTP/2 server to try Weft against; node 18 or later, nothing to install.
+//
+//   node examples/server.mjs [NAME] [--host 127.0.0.1] [--port 0] [--cert F --key F [--client-ca F]]
+//
+// Port 0 takes a free one. Without a certificate it speaks plain HTTP/2 (h2c); with --client-ca it
+// wants a certificate from its clients too. Prints "NAME ADDRESS:PORT" when it is ready; ends with
+// SIGTERM or SIGINT.
+//
+//   /stats        how many connections and requests there were, as JSON; does not count itself
+//   /echo         sends the request body back, piece by piece, and its trailers
+//   /lines/N      N lines, one each 100 ms
+//   /slow/MS      answers after that many milliseconds
+//   /status/CODE  answers with that status
+//   /reset        resets the stream instead of answering
+//   /hangup       closes the connection instead of answering
+//   else          one line: the server's name, the method and the path
+//
+// Every answer carries `server: NAME` and the request's x-id.
+import { readFileSync } from 'node:fs';
+import http2 from 'node:http2';
+import { parseArgs } from 'node:util';
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    host: { type: 'string', default: '127.0.0.1' },
+    port: { type: 'string', default: '0' },
+    cert: { type: 'string' },
+    key: { type: 'string' },
+    'client-ca': { type: 'string' },
+  },
+});
+const name = positionals[0] ?? 'server';
+const stats = { name, connections: 0, open: 0, requests: 0 };
+
+const routes = {
+  stats(stream, head) {
+    stream.respond({ ...head, 'content-type': 'application/json' });
+    stream.end(JSON.stringify(stats) + '\n');
+  },
+  echo(stream, head) {
+    let trailers = {};
+    stream.on('trailers', (received) => (trailers = { ...received }));
+    stream.respond({ ...head, 'content-type': 'application/octet-stream' }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers(trailers));
+    stream.pipe(stream);
+  },
+  lines(stream, head, count) {
+    stream.respond({ ...head, 'content-type': 'text/plain' });
+    let line = 0;
+    const next = () => {
+      if (stream.destroyed) return;
+      if (line === count) return stream.end();
+      stream.write(`line ${++line} of ${count}\n`);
+      setTimeout(next, 100);
+    };
+    next();
+  },
+  slow(stream, head, ms) {
+    setTimeout(() => {
+      if (!stream.destroyed) greet(stream, head);
+    }, ms);
+  },
+  status(stream, head, code) {
+    const status = code >= 200 && code <= 599 ? code : 400;
+    stream.respond({ ...head, ':status': status, 'content-type': 'text/plain' });
+    stream.end(`${name}: ${status}\n`);
+  },
+  reset: (stream) => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR),
+  hangup: (stream) => stream.session.destroy(),
+};
+
+function greet(stream, head) {
+  const { ':method': method, ':path': path } = stream.sentTo;
+  stream.respond({ ...head, 'content-type': 'text/plain' });
+  stream.end(`${name}: ${method} ${path}\n`);
+}
+
+function onStream(stream, headers) {
+  stream.sentTo = headers;
+  stream.on('error', () => {}); // A client that cancels is nothing to report.
+  const head = { ':status': 200, server: name };
+  if (headers['x-id'] !== undefined) head['x-id'] = headers['x-id'];
+  const [, route, argument] = headers[':path'].split(/[/?]/);
+  if (route !== 'stats') ++stats.requests;
+  if (route !== 'echo') stream.resume();
+  if (Object.hasOwn(routes, route)) {
+    routes[route](stream, head, Number(argument) || 0);
+  } else {
+    greet(stream, head);
+  }
+}
+
+function onSession(session) {
+  ++stats.connections;
+  ++stats.open;
+  session.on('error', () => {});
+  session.on('close', () => --stats.open);
+}
+
+function fail(sentence) {
+  console.error(`server.mjs: ${sentence}`);
+  process.exit(1);
+}
+
+function makeServer() {
+  if (!options.cert !== !options.key) fail('--cert and --key go together');
+  if (!options.cert) return http2.createServer();
+  const ca = options['client-ca'];
+  return http2.createSecureServer({
+    cert: readFileSync(options.cert),
+    key: readFileSync(options.key),
+    ...(ca && { ca: readFileSync(ca), requestCert: true }),
+  });
+}
+
+let server;
+try {
+  server = makeServer();
+} catch (error) {
+  fail(error.message);
+}
+server.on('stream', onStream);
+server.on('session', onSession);
+server.on('error', (error) => fail(`cannot listen on ${options.host}:${options.port}: ${error.message}`));
+server.listen(Number(options.port), options.host, () => {
+  const { address, port, family } = server.address();
+  console.log(`${name} ${family === 'IPv6' ? `[${address}]` : address}:${port}`);
+});

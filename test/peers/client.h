@@ -1,0 +1,89 @@
+// What the tests against real servers share: a client and its orderly end, what the kernel knows of this process, and a load whose
+// every answer has to be the one that was asked for.
+#ifndef WEFT_TEST_PEERS_CLIENT_H_
+#define WEFT_TEST_PEERS_CLIENT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "peers/peers.h"
+#include "weft/weft.h"
+
+namespace weft::inline v0::testing {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+struct Client {
+  std::shared_ptr<ChannelFactory> factory;
+  std::shared_ptr<Channel> channel;
+};
+
+// Throws where that fails.
+Client MakeClient(std::string_view target, const ChannelOptions& channel = {},
+                  const ChannelFactory::Options& options = {});
+inline Client MakeClient(const Peer& peer) { return MakeClient(peer.target, peer.channel); }
+
+// Descriptors and threads of this process.
+struct Holdings {
+  size_t descriptors = 0;
+  size_t threads = 0;
+};
+Holdings CountHoldings();
+
+// Checks that nothing is in flight, destroys channel and factory, and checks that this is quick and that descriptors and
+// threads are as they were `before`.
+void CheckEnd(Client& client, const Holdings& before);
+
+// Connections to 127.0.0.1:port that are established, as the kernel counts them at the server's end.
+size_t CountConnections(uint16_t port);
+
+// Bytes of memory that are resident.
+size_t ResidentBytes();
+
+// Environment variable WEFT_PEER_CALLS; if it is not set, 10,000 (200 under a sanitizer, which is some fifty times slower).
+int CallsPerThread();
+
+struct Load {
+  int threads = 64;
+  int calls = 0;  // per thread
+  std::function<Request(const std::string& id)> request;
+  // Throws or returns another string where the answer is not one to that request.
+  std::function<std::string(const Response&)> id;
+  CallOptions options = {.timeout = absl::Seconds(60)};
+};
+
+struct LoadReport {
+  uint64_t answered = 0;
+  uint64_t failed = 0;   // no answer, or a status that is not 200
+  uint64_t crossed = 0;  // the answer to another request
+  std::string problem;   // the first of these
+  // What the server called the connection (x-connection), of all answers that say it.
+  std::set<std::string> connections;
+  size_t most_connections = 0;  // established at a time, looked at every 20 ms
+  absl::Duration took;
+};
+
+// Blocking calls from many threads at once.
+LoadReport Run(Channel& channel, uint16_t port, const Load& load);
+
+// Bodies to recognise: byte i as http2_server.js has it for /bytes.
+std::string PatternBytes(size_t size);
+
+}  // namespace weft::inline v0::testing
+
+#endif  // WEFT_TEST_PEERS_CLIENT_H_
