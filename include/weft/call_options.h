@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <string>
+#include <string_view>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
@@ -18,6 +18,7 @@ using Executor = std::function<void(absl::AnyInvocable<void() &&>)>;
 
 inline constexpr absl::Duration kDefaultTimeout = absl::Seconds(15);
 
+// A plain, trivially copied value.
 struct CallOptions {
   // From the start of the call to its end, waiting and every attempt included; for a stream, to the end of the stream.
   // Unset: the channel's default, which is 15 s unless changed. absl::InfiniteDuration() for none at all. Zero or
@@ -33,7 +34,8 @@ struct CallOptions {
   // A request that may have been processed is repeated only if it is idempotent.
   bool idempotent = false;
   // Sent as `idempotency-key`, the same on every attempt, and makes the call idempotent. Empty: none.
-  std::string idempotency_key = {};
+  // The bytes must live until the call was started (with Async: until it is awaited).
+  std::string_view idempotency_key = {};
   // While no host can be reached, wait for one until the deadline instead of failing with the reason.
   bool wait_for_ready = false;
 

@@ -44,7 +44,9 @@ Call::Call(std::shared_ptr<Target> target, Request request, const CallOptions& o
     : target_(std::move(target)),
       request_(std::move(request)),
       options_(options),
-      loop_(&target_->cluster->loop()) {}
+      loop_(&target_->cluster->loop()) {
+  if (!options.idempotency_key.empty()) request_.headers.Set("idempotency-key", options.idempotency_key);
+}
 
 Call::~Call() = default;
 
@@ -54,11 +56,14 @@ void Call::Begin() {
   if (options_.deadline.has_value()) {
     deadline_ = std::min(deadline_, base::After(started_, *options_.deadline - target_->clock->WallNow()));
   }
-  idempotent_ = options_.idempotent || !options_.idempotency_key.empty() || IsIdempotentMethod(request_.method) ||
-                request_.headers.Has("idempotency-key");
+  idempotent_ = options_.idempotent || IsIdempotentMethod(request_.method) || request_.headers.Has("idempotency-key");
   Retain();  // until the end
   absl::Status refusal = target_->Refusal();
-  if (refusal.ok()) refusal = CheckRequest(request_, options_);
+  if (refusal.ok()) refusal = CheckRequest(request_);
+  // PumpedCall takes the source out; nobody else can do anything with it.
+  if (refusal.ok() && request_.source != nullptr) {
+    refusal = absl::InvalidArgumentError("the request has a source: pass it to Start or Call, not to Open");
+  }
   if (!refusal.ok()) {
     End(Local(std::move(refusal)), nullptr);
     return;
@@ -256,7 +261,6 @@ http::RequestHead Call::MakeHead(const Attempt& attempt, bool tls) const {
                                                            : std::string_view(attempt.host->address());
   }
   head.headers = &request_.headers;
-  head.idempotency_key = options_.idempotency_key;
   head.has_body = has_body();
   return head;
 }

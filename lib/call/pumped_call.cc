@@ -35,11 +35,24 @@ void PumpedCall::Start(ResponseCallback done) {
   }
 }
 
+void PumpedCall::Fail(absl::Status status) {
+  {
+    std::lock_guard<std::mutex> lock(failure_mutex_);
+    if (failure_.ok()) failure_ = status;
+  }
+  stream_->Abort(std::move(status));
+}
+
+absl::Status PumpedCall::failure() {
+  std::lock_guard<std::mutex> lock(failure_mutex_);
+  return failure_;
+}
+
 void PumpedCall::PumpOut() {
   std::string piece;
   const absl::StatusOr<bool> more = source_->Read(piece);
   if (!more.ok()) {
-    stream_->Abort(more.status());
+    Fail(more.status());
     return;
   }
   if (*more) {
@@ -50,7 +63,7 @@ void PumpedCall::PumpOut() {
   }
   if (!piece.empty()) stream_->Write(piece, PendingResult<absl::Status>());
   const absl::Status done = stream_->WritesDone(source_->Trailers());
-  if (absl::IsInvalidArgument(done)) stream_->Abort(done);  // a trailer that cannot be sent; an ended stream tells by itself
+  if (absl::IsInvalidArgument(done)) Fail(done);  // a trailer that cannot be sent; an ended stream tells by itself
 }
 
 void PumpedCall::OnHead(absl::StatusOr<ResponseHead> head) {
@@ -58,9 +71,7 @@ void PumpedCall::OnHead(absl::StatusOr<ResponseHead> head) {
     response_.status = head->status;
     response_.headers = std::move(head->headers);
     if (sink_ != nullptr) {
-      if (absl::Status status = sink_->OnHead(response_.status, response_.headers); !status.ok()) {
-        stream_->Abort(std::move(status));
-      }
+      if (absl::Status status = sink_->OnHead(response_.status, response_.headers); !status.ok()) Fail(std::move(status));
     }
   }
   PumpIn();
@@ -78,7 +89,9 @@ void PumpedCall::OnPiece(std::optional<std::string> piece) {
     return;
   }
   absl::Status status;
-  if (sink_ != nullptr) {
+  if (!failure().ok()) {
+    // Nobody wants it any more.
+  } else if (sink_ != nullptr) {
     status = sink_->Write(*piece);
   } else if (piece->size() > max_response_bytes_ - response_.body.size()) {
     status = absl::ResourceExhaustedError(
@@ -86,12 +99,13 @@ void PumpedCall::OnPiece(std::optional<std::string> piece) {
   } else {
     response_.body.append(*piece);
   }
-  if (!status.ok()) stream_->Abort(std::move(status));
+  if (!status.ok()) Fail(std::move(status));
   PumpIn();
 }
 
 void PumpedCall::OnFinished(absl::Status status) {
   absl::StatusOr<Response> result = absl::UnknownError("");
+  if (status.ok()) status = failure();
   if (!status.ok()) {
     result = std::move(status);
   } else {

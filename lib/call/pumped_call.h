@@ -4,6 +4,7 @@
 #define WEFT_LIB_CALL_PUMPED_CALL_H_
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -30,6 +31,9 @@ class PumpedCall final : public base::RefCounted, public Controlled {
   void ReleaseHandle() override { Release(); }
 
  private:
+  // The source, the sink or a limit ended the call; it ends with that even where the exchange itself has ended well.
+  void Fail(absl::Status status);
+  absl::Status failure();
   // The request: Write ▶ written ▶ Write ▶ …
   void PumpOut();
   // The response: head ▶ Read ▶ piece ▶ Read ▶ …  ▶ Finish
@@ -44,6 +48,8 @@ class PumpedCall final : public base::RefCounted, public Controlled {
   const size_t max_response_bytes_;
   ResponseCallback done_;
   Response response_;
+  std::mutex failure_mutex_;  // both pumps may run at the same time, on an executor of several threads
+  absl::Status failure_;
 };
 
 }  // namespace weft::inline v0::call

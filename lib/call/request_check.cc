@@ -26,7 +26,7 @@ bool IsIdempotentMethod(std::string_view method) {
   return std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end();
 }
 
-absl::Status CheckRequest(const Request& request, const CallOptions& options) {
+absl::Status CheckRequest(const Request& request) {
   if (request.method.empty() || !std::all_of(request.method.begin(), request.method.end(), IsTokenByte)) {
     return Invalid("method is not a token");
   }
@@ -38,9 +38,6 @@ absl::Status CheckRequest(const Request& request, const CallOptions& options) {
   }
   if (!std::all_of(request.authority.begin(), request.authority.end(), IsVisible)) {
     return Invalid("authority has a space or control byte");
-  }
-  if (!std::all_of(options.idempotency_key.begin(), options.idempotency_key.end(), IsVisible)) {
-    return absl::InvalidArgumentError("CallOptions::idempotency_key has a space or control byte");
   }
   if (request.source != nullptr && !request.body.empty()) return Invalid("has both a body and a source");
   if (absl::Status status = request.headers.Validate(); !status.ok()) return status;

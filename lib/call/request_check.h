@@ -5,13 +5,12 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "weft/call_options.h"
 #include "weft/request.h"
 
 namespace weft::inline v0::call {
 
 // INVALID_ARGUMENT names the part that cannot be sent and why (RFC 9110, RFC 9113 section 8).
-absl::Status CheckRequest(const Request& request, const CallOptions& options);
+absl::Status CheckRequest(const Request& request);
 
 // GET, HEAD, OPTIONS, TRACE, PUT, DELETE (RFC 9110 section 9.2.2).
 bool IsIdempotentMethod(std::string_view method);

@@ -2,8 +2,11 @@
 // host up to the end. Statuses travel between modules that may be built apart, so what does not
 // parse to the letter is no payload.
 #include <charconv>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"

@@ -1,7 +1,8 @@
 #include "weft/headers.h"
 
 #include <algorithm>
-#include <functional>
+#include <cstddef>
+#include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"

@@ -25,7 +25,6 @@ struct RequestHead {
   std::string_view authority;
   std::string_view path;
   const Headers* headers = nullptr;           // valid (Headers::Validate); null: none
-  std::string_view idempotency_key;           // empty: none
   bool has_body = false;                      // false: the request ends with its head
 };
 

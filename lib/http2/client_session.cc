@@ -1,12 +1,15 @@
 #include "http2/client_session.h"
 
 #include <algorithm>
-#include <climits>
+#include <cstdint>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "http2/error_map.h"
+#include "http2/nv.h"
 #include "http2/session_impl.h"
 
 namespace weft::inline v0::http2 {
@@ -23,14 +26,9 @@ bool IsSensitive(std::string_view name) {
   return name == "authorization" || name == "cookie" || name == "proxy-authorization";
 }
 
-// nghttp2 only points at them: they live until the head is collected.
-nghttp2_nv Field(std::string_view name, std::string_view value, uint8_t flags = 0) {
-  const auto bytes = [](std::string_view text) {
-    return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
-  };
-  return {
-      bytes(name), bytes(value), name.size(), value.size(),
-      static_cast<uint8_t>(flags | NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE)};
+// nghttp2 only points at the bytes: they live until the head is collected.
+nghttp2_nv Field(std::string_view name, std::string_view value, int flags = 0) {
+  return Nv(name, value, flags | NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE);
 }
 
 FlowTuner::Windows Clamp(size_t stream, size_t connection) {
@@ -152,9 +150,6 @@ void ClientSession::BuildHead(const http::RequestHead& head) {
     }
   }
   if (!has_user_agent) fields_.push_back(Field("user-agent", kUserAgent));
-  if (!head.idempotency_key.empty()) {
-    fields_.push_back(Field("idempotency-key", head.idempotency_key));
-  }
 }
 
 http::OpenStream* ClientSession::Open(http::StreamUser& user, const http::RequestHead& head) {

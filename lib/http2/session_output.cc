@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "http2/error_map.h"
+#include "http2/nv.h"
 #include "http2/session_impl.h"
 
 namespace weft::inline v0::http2 {
@@ -126,11 +127,7 @@ ssize_t ClientSession::EndBody(Stream& stream, size_t filled, uint32_t* flags) {
   *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
   fields_.clear();
   for (const Headers::Field field : *trailers) {
-    const auto bytes = [](std::string_view text) {
-      return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
-    };
-    fields_.push_back({bytes(field.name), bytes(field.value), field.name.size(), field.value.size(),
-                       NGHTTP2_NV_FLAG_NONE});
+    fields_.push_back(Nv(field.name, field.value, NGHTTP2_NV_FLAG_NONE));
   }
   const int error =
       Check(nghttp2_submit_trailer(ng_.get(), stream.id, fields_.data(), fields_.size()));

@@ -128,7 +128,8 @@ void Connection::OnReadOp() {
     read_op_queued_ = true;
     setup_.strand->RunOnLoop(&read_op_);
   } else {
-    setup_.strand->loop().Arm(&resume_timer_, setup_.strand->loop().now());
+    // A nanosecond later: due in the loop's next turn, and not in this one.
+    setup_.strand->loop().Arm(&resume_timer_, setup_.strand->loop().now() + base::MonoDuration(1));
   }
 }
 

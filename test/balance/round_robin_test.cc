@@ -53,7 +53,11 @@ struct Fixture {
   }
   std::vector<int> Deal(int calls) {
     std::vector<int> counts(hosts.size());
-    for (int i = 0; i < calls; ++i) ++counts[PickHost()];
+    for (int i = 0; i < calls; ++i) {
+      const PickResult result = picker->Pick({});
+      if (result.kind != PickResult::Kind::kHost) FAIL("no host");
+      ++counts.at(result.index);
+    }
     return counts;
   }
 

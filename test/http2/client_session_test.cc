@@ -40,7 +40,6 @@ TEST_CASE("a request head has its fields in order, a user agent and the key") {
   head.authority = "svc:1";
   head.path = "/p";
   head.headers = &headers;
-  head.idempotency_key = "k7";
   user.stream = rig.session->Open(user, head);
   const auto frames = rig.CollectFrames();
   REQUIRE(frames.size() == 1);

@@ -139,7 +139,7 @@ TEST_CASE("tls: a write that blocked may be repeated shorter or longer, with the
   }
 }
 
-TEST_CASE("tls: an orderly end is an end; the bytes before it come first") {
+TEST_CASE("tls: an orderly end is an end, the bytes before it come first") {
   for (int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
     TlsHarness harness({.certificate = Server(), .max_version = version});
     REQUIRE(harness.Connect(Ca()));
@@ -152,7 +152,7 @@ TEST_CASE("tls: an orderly end is an end; the bytes before it come first") {
   }
 }
 
-TEST_CASE("tls: an end without close_notify is a failure; the bytes before it come first") {
+TEST_CASE("tls: an end without close_notify is a failure, the bytes before it come first") {
   for (int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
     TlsHarness harness({.certificate = Server(), .max_version = version});
     REQUIRE(harness.Connect(Ca()));

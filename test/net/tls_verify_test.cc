@@ -157,7 +157,7 @@ TEST_CASE("tls: unknown issuers") {
   }
 }
 
-TEST_CASE("tls: a chain over an intermediate is accepted; expired, the error names it") {
+TEST_CASE("tls: a chain over an intermediate is accepted, expired, the error names it") {
   for (const bool expired : {false, true}) {
     const TestCertificate middle =
         MakeCertificate({.common_name = "Middle", .not_before = absl::Hours(-48),

@@ -61,9 +61,9 @@ int CallsPerThread();
 struct Load {
   int threads = 64;
   int calls = 0;  // per thread
-  std::function<Request(const std::string& id)> request;
+  std::function<Request(const std::string& id)> request = {};
   // Throws or returns another string where the answer is not one to that request.
-  std::function<std::string(const Response&)> id;
+  std::function<std::string(const Response&)> id = {};
   CallOptions options = {.timeout = absl::Seconds(60)};
 };
 

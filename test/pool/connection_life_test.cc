@@ -68,7 +68,7 @@ TEST_CASE("GOAWAY(n): streams above n are repeated, also what is not idempotent,
   CHECK(client.Close());
 }
 
-TEST_CASE("a second GOAWAY with a lower id refuses more; the connection's end after it loses nobody") {
+TEST_CASE("a second GOAWAY with a lower id refuses more, the connection's end after it loses nobody") {
   auto env = std::make_shared<SimEnv>();
   WEFT_SEED_INFO(*env);
   RogueServer server(*env, "10.0.0.1:80");
@@ -192,7 +192,7 @@ TEST_CASE("an established black hole is found by keepalive and replaced") {
   CHECK(client.Close());
 }
 
-TEST_CASE("a slow peer that answers PINGs is left alone; a wrong PING ACK does not count") {
+TEST_CASE("a slow peer that answers PINGs is left alone, a wrong PING ACK does not count") {
   auto env = std::make_shared<SimEnv>();
   WEFT_SEED_INFO(*env);
   RogueServer server(*env, "10.0.0.1:80");

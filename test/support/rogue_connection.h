@@ -119,7 +119,10 @@ class RogueConnection {
   RogueOptions& options() { return *options_; }
   // The transport, for StopReading, Reset, CloseWrite, SetBlackHole and the like. Empty without a
   // RogueServer.
-  SimServerStream& stream() { return stream_; }
+  SimServerStream& stream() {
+    WriteOutput();  // so that what was sent before a Close is before it on the wire too
+    return stream_;
+  }
   uint64_t id() const { return id_; }
 
   void Start();  // says the greeting; the first Receive does it too
@@ -220,6 +223,7 @@ class RogueConnection {
   void Flush();
   // False where there is nothing more that may be sent now.
   bool FlushStream(Stream& stream, uint32_t id);
+  void WriteOutput();  // to the transport, where there is one
   void After(base::MonoDuration delay, std::function<void()> function);
   base::MonoTime Now() const;
   // The value in force of one of our settings, or the largest that is on its way.

@@ -26,10 +26,14 @@ RogueConnection::Batch::~Batch() {
     of_.streams_.erase(id);
     of_.requests_.erase(id);
   }
-  if (!of_.stream_) return;
-  const std::string output = of_.TakeOutput();
-  if (!output.empty()) of_.stream_.Write(output);
-  if (of_.close_when_idle_ && of_.open_ == 0) of_.stream_.Close();
+  of_.WriteOutput();
+  if (of_.close_when_idle_ && of_.open_ == 0 && of_.stream_) of_.stream_.Close();
+}
+
+void RogueConnection::WriteOutput() {
+  if (!stream_) return;
+  const std::string output = TakeOutput();
+  if (!output.empty()) stream_.Write(output);
 }
 
 // Frames --------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ TEST_CASE("Padding longer than the frame is no content") {
   CHECK_FALSE(Content(frame).has_value());
 }
 
-TEST_CASE("HPACK: what is encoded is decoded; wrong blocks are not") {
+TEST_CASE("HPACK: what is encoded is decoded, wrong blocks are not") {
   const HeaderList headers = {{":status", "200"},
                               {"X Bad\n", std::string("\0", 1)},
                               {"", ""},

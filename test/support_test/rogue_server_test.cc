@@ -130,6 +130,23 @@ TEST_CASE("RogueServer: killed and up again") {
   CHECK(server.accepted() == 2);
 }
 
+TEST_CASE("RogueServer: what a hook sends before it closes arrives") {
+  SimEnv env;
+  RogueServer server(env, kAddress);
+  server.options().on_frame = [](RogueConnection& c, const Frame& frame) {
+    if (frame.type != kHeaders) return false;
+    c.SendGoaway(0);
+    c.stream().Close();
+    return true;
+  };
+  RawClient client(env);
+  client.Send(Hello() + Request(1, "a") + Request(3, "b"));
+  env.RunFor(1s);
+  CHECK(client.Count(kGoaway) == 1);
+  CHECK(client.last == net::IoResult::Kind::kEnd);
+  CHECK(server.request_count() == 1);  // nothing is taken after the close
+}
+
 TEST_CASE("RogueServer: may die while answers are due") {
   SimEnv env;
   auto server = std::make_unique<RogueServer>(env, kAddress);

@@ -270,7 +270,7 @@ TEST_CASE("A reset fails both directions, after what had arrived was read") {
   CHECK(w.client.status.code() == absl::StatusCode::kUnavailable);
 }
 
-TEST_CASE("After a half-close the client still writes; after a close it is reset") {
+TEST_CASE("After a half-close the client still writes, after a close it is reset") {
   World w;
   w.client.Dial();
   REQUIRE(w.env.RunUntil([&] { return w.client.stream != nullptr; }, 1s));
