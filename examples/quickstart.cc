@@ -45,9 +45,7 @@ struct Task {
 };
 
 Task CallFromCoroutine(weft::Channel& channel) {
-  // It has a name because g++ 12 breaks an options struct that is made within the co_await.
-  const weft::CallOptions options = {.timeout = absl::Seconds(5)};
-  co_return co_await channel.Async(weft::Request::Get("/coroutine"), options);
+  co_return co_await channel.Async(weft::Request::Get("/coroutine"));
 }
 
 void CallManyTimes(weft::Channel& channel, size_t thread, std::vector<weft::CallInfo>& answered) {
@@ -72,6 +70,7 @@ int main(int argc, char** argv) {
   // Calls wait for a connection by themselves; this is for those who want the first to be fast.
   const absl::Status ready = channel.WaitForReady(absl::Seconds(10));
   if (!ready.ok()) return Fail(ready);
+
   Show("blocking", channel.Call(weft::Request::Get("/blocking"), {.timeout = absl::Seconds(5)}));
 
   std::promise<Answer> promise;
@@ -96,6 +95,7 @@ int main(int argc, char** argv) {
   }
   for (std::thread& thread : threads) thread.join();
   const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
+
   std::vector<double> ms;
   std::map<std::string, int> calls;
   for (const auto& infos : answered) {

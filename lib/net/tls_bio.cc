@@ -95,8 +95,10 @@ int TlsTransport::BioWrite(bio_st* bio, const char* from, size_t size, size_t* m
   return 0;
 }
 
-// BIO_CTRL_EOF is answered with no on purpose: OpenSSL would take the end for a protocol error, answer it with an alert and
-// spoil the session in the cache. ended() tells.
-long TlsTransport::BioControl(bio_st*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
+// BIO_CTRL_EOF is answered with no on purpose: OpenSSL would take the end for a protocol error,
+// answer it with an alert and spoil the session in the cache. ended() tells.
+long TlsTransport::BioControl(bio_st*, int command, long, void*) {
+  return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
 
 }  // namespace weft::inline v0::net

@@ -1,5 +1,5 @@
-// TlsTransport: the raw stream below TLS, as OpenSSL's BIO sees it. Bytes go between OpenSSL's record buffers and the stream
-// without a copy in between.
+// TlsTransport: the raw stream below TLS, as OpenSSL's BIO sees it. Bytes go between OpenSSL's
+// record buffers and the stream without a copy in between.
 #ifndef WEFT_LIB_NET_TLS_BIO_H_
 #define WEFT_LIB_NET_TLS_BIO_H_
 
@@ -29,18 +29,21 @@ class TlsTransport {
 
   // Before each call into OpenSSL's handshake, read or write.
   void Begin(Operation operation);
-  // Reading fails from now on: the way to stop OpenSSL, which reads on by itself after messages that are no data.
+  // Reading fails from now on: the way to stop OpenSSL, which reads on by itself after messages
+  // that are no data.
   void RefuseReads() { refuse_reads_ = true; }
 
   // The peer closed its side.
   bool ended() const { return ended_; }
   // Why the raw stream failed.
   const absl::Status& failure() const { return failure_; }
-  // Since Begin the raw stream said that nothing more is readable, so that the next bytes bring an edge.
+  // Since Begin the raw stream said that nothing more is readable, so that the next bytes bring an
+  // edge.
   bool drained() const { return drained_; }
 
-  // Any thread. Whether a Read waits for the raw stream to be writable, and a Write for it to be readable. Set before the raw
-  // stream is tried, so that the edge that ends the wait finds them set.
+  // Any thread. Whether a Read waits for the raw stream to be writable, and a Write for it to be
+  // readable. Set before the raw stream is tried, so that the edge that ends the wait finds them
+  // set.
   bool read_wants_write() const { return read_wants_write_.load(); }
   bool write_wants_read() const { return write_wants_read_.load(); }
 

@@ -16,7 +16,8 @@
 namespace weft::inline v0::net {
 namespace {
 
-// Forward secrecy and an AEAD: what RFC 9113 section 9.2.2 leaves of TLS 1.2. TLS 1.3 has no others.
+// Forward secrecy and an AEAD: what RFC 9113 section 9.2.2 leaves of TLS 1.2. TLS 1.3 has no
+// others.
 constexpr char kTls12Ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
 // 112 bits: RSA from 2048, no SHA-1.
 constexpr int kSecurityLevel = 2;
@@ -42,7 +43,8 @@ absl::Status AddRoots(SSL_CTX* context, const std::string& pem) {
     }
     ++count;
   }
-  // Reading stops at the end of the text with "no start line"; with anything else at a broken certificate.
+  // Reading stops at the end of the text with "no start line"; with anything else at a broken
+  // certificate.
   const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   if (count > 0 && at_end) {
     ERR_clear_error();
@@ -52,13 +54,15 @@ absl::Status AddRoots(SSL_CTX* context, const std::string& pem) {
     ERR_clear_error();
     return absl::InvalidArgumentError("ca_pem: holds no certificate");
   }
-  return absl::InvalidArgumentError(absl::StrCat("ca_pem: certificate ", count + 1, ": ", TakeOpenSslReason()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("ca_pem: certificate ", count + 1, ": ", TakeOpenSslReason()));
 }
 
 absl::Status LoadRoots(SSL_CTX* context, const TlsOptions& options) {
   if (options.ca_file.empty() && options.ca_pem.empty()) {
     if (SSL_CTX_set_default_verify_paths(context) == 1) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat("the system's root certificates: ", TakeOpenSslReason()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the system's root certificates: ", TakeOpenSslReason()));
   }
   if (!options.ca_file.empty() && SSL_CTX_load_verify_file(context, options.ca_file.c_str()) != 1) {
     return Invalid("ca_file", options.ca_file);
@@ -74,20 +78,22 @@ absl::Status LoadOwnCertificate(SSL_CTX* context, const TlsOptions& options) {
   const std::string& key = options.key_file;
   if (certificate.empty() && key.empty()) return absl::OkStatus();
   if (key.empty()) return absl::InvalidArgumentError("certificate_file is set, key_file is not");
-  if (certificate.empty()) return absl::InvalidArgumentError("key_file is set, certificate_file is not");
+  if (certificate.empty())
+    return absl::InvalidArgumentError("key_file is set, certificate_file is not");
   SSL_CTX_set_default_passwd_cb(context, &NoPassword);
   if (SSL_CTX_use_certificate_chain_file(context, certificate.c_str()) != 1) {
     return Invalid("certificate_file", certificate);
   }
   const auto mismatch = [&] {
     ERR_clear_error();
-    return absl::InvalidArgumentError(
-        absl::StrCat("key_file \"", key, "\" does not belong to certificate_file \"", certificate, "\""));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "key_file \"", key, "\" does not belong to certificate_file \"", certificate, "\""));
   };
   if (SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) != 1) {
     const unsigned long error = ERR_peek_last_error();
-    const bool foreign = ERR_GET_LIB(error) == ERR_LIB_X509 && (ERR_GET_REASON(error) == X509_R_KEY_VALUES_MISMATCH ||
-                                                               ERR_GET_REASON(error) == X509_R_KEY_TYPE_MISMATCH);
+    const bool foreign = ERR_GET_LIB(error) == ERR_LIB_X509 &&
+                         (ERR_GET_REASON(error) == X509_R_KEY_VALUES_MISMATCH ||
+                          ERR_GET_REASON(error) == X509_R_KEY_TYPE_MISMATCH);
     return foreign ? mismatch() : Invalid("key_file", key);
   }
   // A key of another kind than the certificate's is only noticed here.
@@ -110,7 +116,8 @@ absl::Status SetRules(SSL_CTX* context) {
                    SSL_CTX_set_cipher_list(context, kTls12Ciphers) == 1 &&
                    SSL_CTX_set_alpn_protos(context, kAlpn, sizeof kAlpn) == 0;
   if (set) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("OpenSSL cannot do what HTTP/2 needs: ", TakeOpenSslReason()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("OpenSSL cannot do what HTTP/2 needs: ", TakeOpenSslReason()));
 }
 
 }  // namespace
@@ -119,7 +126,8 @@ absl::StatusOr<std::shared_ptr<TlsContext>> TlsContext::Create(const TlsOptions&
   ERR_clear_error();
   SslContextPtr context(SSL_CTX_new(TLS_client_method()));
   std::string id(kContextIdBytes, '\0');
-  if (context == nullptr || RAND_bytes(reinterpret_cast<uint8_t*>(id.data()), static_cast<int>(id.size())) != 1) {
+  if (context == nullptr ||
+      RAND_bytes(reinterpret_cast<uint8_t*>(id.data()), static_cast<int>(id.size())) != 1) {
     return absl::ResourceExhaustedError(absl::StrCat("no TLS: ", TakeOpenSslReason()));
   }
   if (absl::Status status = SetRules(context.get()); !status.ok()) return status;
@@ -132,11 +140,10 @@ TlsContext::~TlsContext() { SSL_CTX_free(context_); }
 
 std::unique_ptr<Dial> TlsContext::Handshake(event::Loop& loop, std::unique_ptr<ByteStream> raw,
                                             const std::string& server_name,
-                                            std::shared_ptr<TlsSessionCache> sessions, DialDone done) {
-  absl::StatusOr<TlsIdentity> identity = TlsIdentity::Parse(server_name);
-  if (!identity.ok()) return std::make_unique<TlsHandshake>(loop, identity.status(), std::move(done));
+                                            std::shared_ptr<TlsSessionCache> sessions,
+                                            DialDone done) {
   return std::make_unique<TlsHandshake>(
-      loop, TlsStream::Create(context_, id_, *std::move(identity), std::move(raw), std::move(sessions)),
+      loop, TlsStream::Create(context_, id_, server_name, std::move(raw), std::move(sessions)),
       std::move(done));
 }
 

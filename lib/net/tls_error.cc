@@ -47,7 +47,8 @@ std::string TakeTlsProblem() {
       break;
   }
   if (ERR_GET_REASON(error) > SSL_AD_REASON_OFFSET) {
-    // "sslv3 alert handshake failure": the version in it says when the alert was invented, not what is spoken.
+    // "sslv3 alert handshake failure": the version in it says when the alert was invented, not what
+    // is spoken.
     constexpr std::string_view kAlert = "alert ";
     const size_t at = reason.find(kAlert);
     return absl::StrCat("sent the TLS alert \"",
@@ -61,7 +62,7 @@ std::string Printable(std::string_view text, size_t limit) {
   std::string out;
   for (char c : text.substr(0, limit)) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f && c != '\\' && c != '"') {
+    if (byte >= 0x20 && byte < 0x7f && c != '"') {
       out.push_back(c);
     } else {
       out.append({'\\', 'x', kHex[byte >> 4], kHex[byte & 15]});

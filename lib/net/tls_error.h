@@ -8,13 +8,16 @@
 
 namespace weft::inline v0::net {
 
-// The first entry of this thread's error queue in words ("No such file or directory"); empties the queue.
+// The first entry of this thread's error queue in words ("No such file or directory"); empties the
+// queue.
 std::string TakeOpenSslReason();
 
-// The same for a failed handshake, read or write, fit for "10.0.0.7:8080 …": "sent the TLS alert \"unknown ca\"".
+// The same for a failed handshake, read or write, fit for "10.0.0.7:8080 …": "sent the TLS alert
+// \"unknown ca\"".
 std::string TakeTlsProblem();
 
-// `text` from a peer, cut after `limit` bytes, with everything but printable ASCII as \xNN.
+// `text` from a peer, cut after `limit` bytes, with quotes and everything but printable ASCII as
+// \xNN.
 std::string Printable(std::string_view text, size_t limit);
 
 }  // namespace weft::inline v0::net

@@ -4,13 +4,8 @@
 
 namespace weft::inline v0::net {
 
-TlsHandshake::TlsHandshake(event::Loop& loop, absl::StatusOr<std::unique_ptr<TlsStream>> stream, DialDone done)
-    : loop_(loop), done_(std::move(done)) {
-  if (!stream.ok()) {
-    FinishLater(stream.status());
-    return;
-  }
-  stream_ = *std::move(stream);
+TlsHandshake::TlsHandshake(event::Loop& loop, std::unique_ptr<TlsStream> stream, DialDone done)
+    : loop_(loop), stream_(std::move(stream)), done_(std::move(done)) {
   stream_->SetWatcher(this);  // begins with an edge, which begins the handshake
 }
 

@@ -4,18 +4,18 @@
 
 #include <memory>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "event/loop.h"
 #include "net/network.h"
 #include "net/tls_stream.h"
 
 namespace weft::inline v0::net {
 
-// The loop's thread only. The outcome is told in a task of its own: neither within the creating call, nor within the raw
-// stream's OnReady, where the stream could not be destroyed.
+// The loop's thread only. The outcome is told in a task of its own: neither within the creating
+// call, nor within the raw stream's OnReady, where the stream could not be destroyed.
 class TlsHandshake final : public Dial, private ReadyWatcher {
  public:
-  TlsHandshake(event::Loop& loop, absl::StatusOr<std::unique_ptr<TlsStream>> stream, DialDone done);
+  TlsHandshake(event::Loop& loop, std::unique_ptr<TlsStream> stream, DialDone done);
   ~TlsHandshake() override;
 
  private:

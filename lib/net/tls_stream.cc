@@ -23,12 +23,14 @@ constexpr uint32_t kHandshakeMessages = 64;
 constexpr uint32_t kMessages = 32;
 constexpr size_t kDataPerMessage = 64 * 1024;
 
-// Two of `sha256(context, name)`'s inputs must not run into each other; the context's has a fixed length.
+// Two of `sha256(context, name)`'s inputs must not run into each other; the context's has a fixed
+// length.
 std::string SessionContext(std::string_view context_id, const TlsIdentity& identity) {
   const std::string input = absl::StrCat(std::string(context_id), identity.name);
   std::string digest(SHA256_DIGEST_LENGTH, '\0');
   static_assert(SHA256_DIGEST_LENGTH <= SSL_MAX_SID_CTX_LENGTH);
-  SHA256(reinterpret_cast<const uint8_t*>(input.data()), input.size(), reinterpret_cast<uint8_t*>(digest.data()));
+  SHA256(reinterpret_cast<const uint8_t*>(input.data()), input.size(),
+         reinterpret_cast<uint8_t*>(digest.data()));
   return digest;
 }
 
@@ -45,29 +47,41 @@ void TlsStream::Install(SSL_CTX* context) {
   SSL_CTX_set_msg_callback(context, &OnMessage);
 }
 
-absl::StatusOr<std::unique_ptr<TlsStream>> TlsStream::Create(SSL_CTX* context, std::string_view context_id,
-                                                             TlsIdentity identity,
-                                                             std::unique_ptr<ByteStream> raw,
-                                                             std::shared_ptr<TlsSessionCache> sessions) {
+std::unique_ptr<TlsStream> TlsStream::Create(SSL_CTX* context, std::string_view context_id,
+                                             std::string_view server_name,
+                                             std::unique_ptr<ByteStream> raw,
+                                             std::shared_ptr<TlsSessionCache> sessions) {
+  std::unique_ptr<TlsStream> stream(new TlsStream(std::move(raw), std::move(sessions)));
+  stream->failure_ = stream->Start(context, context_id, server_name);
+  return stream;
+}
+
+absl::Status TlsStream::Start(SSL_CTX* context, std::string_view context_id,
+                              std::string_view server_name) {
+  absl::StatusOr<TlsIdentity> identity = TlsIdentity::Parse(server_name);
+  if (!identity.ok()) return identity.status();
+  identity_ = *std::move(identity);
+  message_credit_ = kHandshakeMessages;
   ERR_clear_error();
-  std::unique_ptr<TlsStream> stream(new TlsStream(std::move(identity), std::move(raw), std::move(sessions)));
-  stream->message_credit_ = kHandshakeMessages;
   SSL* ssl = SSL_new(context);
-  stream->ssl_.reset(ssl);
-  BIO* bio = ssl != nullptr ? stream->transport_.NewBio() : nullptr;
+  ssl_.reset(ssl);
+  BIO* bio = ssl != nullptr ? transport_.NewBio() : nullptr;
   if (bio == nullptr) return absl::ResourceExhaustedError("no memory for TLS");
   SSL_set_bio(ssl, bio, bio);
   SSL_set_connect_state(ssl);
-  SSL_set_app_data(ssl, stream.get());
-  SSL_set_msg_callback_arg(ssl, stream.get());
+  SSL_set_app_data(ssl, this);
+  SSL_set_msg_callback_arg(ssl, this);
   SSL_set_tlsext_debug_callback(ssl, &OnExtension);
-  const std::string session_context = SessionContext(context_id, stream->identity_);
-  const bool ready = SSL_set_session_id_context(ssl, reinterpret_cast<const uint8_t*>(session_context.data()),
-                                                static_cast<unsigned>(session_context.size())) == 1 &&
-                     RequireIdentity(ssl, stream->identity_);
-  if (!ready) return absl::ResourceExhaustedError(absl::StrCat("could not set up TLS: ", TakeOpenSslReason()));
-  stream->OfferSession(session_context);
-  return stream;
+  const std::string session_context = SessionContext(context_id, identity_);
+  const bool ready =
+      SSL_set_session_id_context(ssl, reinterpret_cast<const uint8_t*>(session_context.data()),
+                                 static_cast<unsigned>(session_context.size())) == 1 &&
+      RequireIdentity(ssl, identity_);
+  if (!ready)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("could not set up TLS: ", TakeOpenSslReason()));
+  OfferSession(session_context);
+  return absl::OkStatus();
 }
 
 TlsStream::~TlsStream() {
@@ -77,14 +91,17 @@ TlsStream::~TlsStream() {
     SSL_shutdown(ssl_.get());
   }
   // Otherwise OpenSSL would take a lost connection for a reason to spoil the session in the cache.
-  if (ssl_ != nullptr && !tls_broken_) SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+  if (ssl_ != nullptr && !tls_broken_)
+    SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
   ssl_.reset();
   ERR_clear_error();
 }
 
 void TlsStream::OfferSession(std::string_view session_context) {
   SslSessionPtr session(sessions_ != nullptr ? sessions_->Take() : nullptr);
-  if (session == nullptr || SSL_SESSION_is_resumable(session.get()) != 1 || IsExpired(session.get())) return;
+  if (session == nullptr || SSL_SESSION_is_resumable(session.get()) != 1 ||
+      IsExpired(session.get()))
+    return;
   unsigned size = 0;
   const uint8_t* own = SSL_SESSION_get0_id_context(session.get(), &size);
   if (std::string_view(reinterpret_cast<const char*>(own), size) != session_context) return;
@@ -119,7 +136,8 @@ IoResult TlsStream::FinishHandshake() {
   if (alpn_ != kProtocol) return FailWithoutHttp2();
   resumed_ = SSL_session_reused(ssl) == 1;
   // A session of TLS 1.2 may be used again, and OpenSSL tells only of those that were not resumed.
-  if (resumed_ && sessions_ != nullptr && SSL_version(ssl) == TLS1_2_VERSION) sessions_->Put(SSL_get1_session(ssl));
+  if (resumed_ && sessions_ != nullptr && SSL_version(ssl) == TLS1_2_VERSION)
+    sessions_->Put(SSL_get1_session(ssl));
   return IoResult::Ok(0);
 }
 
@@ -132,7 +150,8 @@ IoResult TlsStream::Read(char* to, size_t size) {
   size_t done = 0;
   while (done < size) {
     // OpenSSL's record buffer is allocated for every try: do not try where there is nothing.
-    if (transport_.drained() && SSL_has_pending(ssl) == 0) return IoResult::Ok(done, /*drained=*/true);
+    if (transport_.drained() && SSL_has_pending(ssl) == 0)
+      return IoResult::Ok(done, /*drained=*/true);
     ERR_clear_error();
     size_t moved = 0;
     const int result = SSL_read_ex(ssl, to + done, size - done, &moved);
@@ -184,7 +203,8 @@ IoResult TlsStream::WriteHeld(std::string_view bytes) {
   const size_t size = std::min(bytes.size(), held_.size());
   if (std::string_view(held_).substr(0, size) != bytes.substr(0, size)) {
     WEFT_DCHECK(false);
-    return FailWith(absl::InternalError("was to be sent other bytes than those that TLS had begun to send"));
+    return FailWith(
+        absl::InternalError("was to be sent other bytes than those that TLS had begun to send"));
   }
   if (!held_sent_) {
     IoResult result = WriteRecord(held_);

@@ -28,23 +28,28 @@ int TlsStream::OnNewSession(SSL* ssl, SSL_SESSION* session) {
   return 1;  // the reference is the cache's now
 }
 
-void TlsStream::OnMessage(int sent, int, int type, const void* data, size_t size, SSL*, void* self) {
+void TlsStream::OnMessage(int sent, int, int type, const void* data, size_t size, SSL*,
+                          void* self) {
   if (sent != 0 || type != SSL3_RT_HANDSHAKE || size == 0 || self == nullptr) return;
   static_cast<TlsStream*>(self)->OnHandshakeMessage(*static_cast<const uint8_t*>(data));
 }
 
-// OpenSSL refuses a protocol that was not offered with "bad extension" only; this is where its name can still be seen.
-void TlsStream::OnExtension(SSL* ssl, int received, int type, const uint8_t* data, int size, void*) {
+// OpenSSL refuses a protocol that was not offered with "bad extension" only; this is where its name
+// can still be seen.
+void TlsStream::OnExtension(SSL* ssl, int received, int type, const uint8_t* data, int size,
+                            void*) {
   constexpr int kHeader = 3;  // the sizes of the list and of its only name
-  if (received == 0 || type != TLSEXT_TYPE_application_layer_protocol_negotiation || size < kHeader) return;
+  if (received == 0 || type != TLSEXT_TYPE_application_layer_protocol_negotiation || size < kHeader)
+    return;
   auto* self = static_cast<TlsStream*>(SSL_get_app_data(ssl));
   if (self == nullptr) return;
-  self->alpn_ = std::string(reinterpret_cast<const char*>(data) + kHeader, static_cast<size_t>(size - kHeader));
+  self->alpn_ = std::string(reinterpret_cast<const char*>(data) + kHeader,
+                            static_cast<size_t>(size - kHeader));
 }
 
 void TlsStream::OnHandshakeMessage(uint8_t type) {
-  // OpenSSL only says no to this, and goes on. A request for a certificate, and whatever else does not belong after the
-  // handshake, it takes for an error by itself.
+  // OpenSSL only says no to this, and goes on. A request for a certificate, and whatever else does
+  // not belong after the handshake, it takes for an error by itself.
   if (established_ && type == SSL3_MT_HELLO_REQUEST) return Refuse("asked for a TLS renegotiation");
   if (message_credit_ == 0) {
     return Refuse(established_ ? "flooded the connection with TLS key updates or session tickets"
@@ -66,7 +71,8 @@ IoResult TlsStream::Fail(int ssl_error) {
   }
   if (!certificate_problem_.empty()) {
     ERR_clear_error();
-    return FailWith(absl::UnauthenticatedError(absl::StrCat("failed verification: ", certificate_problem_)));
+    return FailWith(
+        absl::UnauthenticatedError(absl::StrCat("failed verification: ", certificate_problem_)));
   }
   if (!transport_.failure().ok()) {
     ERR_clear_error();
@@ -74,8 +80,9 @@ IoResult TlsStream::Fail(int ssl_error) {
   }
   if (transport_.ended()) {
     ERR_clear_error();
-    return FailWith(absl::UnavailableError(established_ ? "closed the connection without TLS close_notify"
-                                                        : "closed the connection during the TLS handshake"));
+    return FailWith(absl::UnavailableError(established_
+                                               ? "closed the connection without TLS close_notify"
+                                               : "closed the connection during the TLS handshake"));
   }
   if (ssl_error == SSL_ERROR_ZERO_RETURN) {
     ERR_clear_error();
@@ -90,8 +97,8 @@ IoResult TlsStream::Fail(int ssl_error) {
 
 IoResult TlsStream::FailWithoutHttp2() {
   const std::string selected = alpn_.empty() ? "none" : Printable(alpn_, 32);
-  return FailWith(
-      absl::UnavailableError(absl::StrCat("does not offer HTTP/2 over TLS (ALPN: ", selected, ")")));
+  return FailWith(absl::UnavailableError(
+      absl::StrCat("does not offer HTTP/2 over TLS (ALPN: ", selected, ")")));
 }
 
 IoResult TlsStream::FailWith(absl::Status status) {

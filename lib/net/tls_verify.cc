@@ -47,7 +47,8 @@ std::string AlternativeNameText(const GENERAL_NAME* name) {
     case GEN_DNS:
       return Printable(TextOf(name->d.dNSName), kMaxNameBytes);
     case GEN_URI:
-      return absl::StrCat("URI ", Printable(TextOf(name->d.uniformResourceIdentifier), kMaxNameBytes));
+      return absl::StrCat("URI ",
+                          Printable(TextOf(name->d.uniformResourceIdentifier), kMaxNameBytes));
     case GEN_IPADD: {
       const std::string_view bytes = TextOf(name->d.iPAddress);
       char text[INET6_ADDRSTRLEN];
@@ -81,7 +82,8 @@ std::string AlternativeNames(const X509* certificate) {
 // "certificate", or which other one of the chain.
 std::string WhichCertificate(int depth, const X509* certificate) {
   if (depth == 0 || certificate == nullptr) return "certificate";
-  return absl::StrCat("certificate of issuer \"", NameText(X509_get_subject_name(certificate)), "\"");
+  return absl::StrCat("certificate of issuer \"", NameText(X509_get_subject_name(certificate)),
+                      "\"");
 }
 
 }  // namespace
@@ -96,21 +98,23 @@ absl::StatusOr<TlsIdentity> TlsIdentity::Parse(std::string_view server_name) {
     identity.is_address = identity.name.find('\0') == std::string::npos;
   }
   if (identity.is_address) return identity;
-  if (identity.name.ends_with('.')) identity.name.pop_back();  // The root's dot is in neither SNI nor certificates.
+  if (identity.name.ends_with('.'))
+    identity.name.pop_back();  // The root's dot is in neither SNI nor certificates.
   const bool fit = std::all_of(identity.name.begin(), identity.name.end(), [](char c) {
     return c > ' ' && c < 0x7f && c != '*' && c != '/' && c != ':';
   });
   if (!fit || identity.name.empty() || identity.name.size() > 253 || identity.name.front() == '.') {
-    return absl::UnauthenticatedError(absl::StrCat(
-        "cannot be verified: \"", Printable(server_name, kMaxNameBytes), "\" is neither a DNS name nor an IP address"));
+    return absl::UnauthenticatedError(absl::StrCat("cannot be verified: \"",
+                                                   Printable(server_name, kMaxNameBytes),
+                                                   "\" is neither a DNS name nor an IP address"));
   }
   return identity;
 }
 
 bool RequireIdentity(ssl_st* ssl, const TlsIdentity& identity) {
   X509_VERIFY_PARAM* rules = SSL_get0_param(ssl);
-  X509_VERIFY_PARAM_set_hostflags(rules,
-                                  X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+  X509_VERIFY_PARAM_set_hostflags(
+      rules, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   if (identity.is_address) return X509_VERIFY_PARAM_set1_ip_asc(rules, identity.name.c_str()) == 1;
   return X509_VERIFY_PARAM_set1_host(rules, identity.name.data(), identity.name.size()) == 1 &&
          SSL_set_tlsext_host_name(ssl, identity.name.c_str()) == 1;
@@ -121,12 +125,14 @@ std::string DescribeVerifyFailure(x509_store_ctx_st* store, const TlsIdentity& i
   const int depth = X509_STORE_CTX_get_error_depth(store);
   const X509* certificate = X509_STORE_CTX_get_current_cert(store);
   const std::string which = WhichCertificate(depth, certificate);
-  if (certificate == nullptr) return absl::StrCat(which, ": ", X509_verify_cert_error_string(error));
+  if (certificate == nullptr)
+    return absl::StrCat(which, ": ", X509_verify_cert_error_string(error));
   switch (error) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return absl::StrCat(which, " expired on ", DateText(X509_get0_notAfter(certificate)));
     case X509_V_ERR_CERT_NOT_YET_VALID:
-      return absl::StrCat(which, " is not valid before ", DateText(X509_get0_notBefore(certificate)));
+      return absl::StrCat(which, " is not valid before ",
+                          DateText(X509_get0_notBefore(certificate)));
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
       return absl::StrCat(which, " is self-signed and not a trusted root");
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
@@ -135,13 +141,14 @@ std::string DescribeVerifyFailure(x509_store_ctx_st* store, const TlsIdentity& i
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-      return absl::StrCat(which, " has the unknown issuer \"", NameText(X509_get_issuer_name(certificate)), "\"");
+      return absl::StrCat(which, " has the unknown issuer \"",
+                          NameText(X509_get_issuer_name(certificate)), "\"");
     case X509_V_ERR_INVALID_PURPOSE:
       return absl::StrCat(which, " is not made for TLS servers (key usage)");
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
-      return absl::StrCat(which, " is not for \"", Printable(identity.name, 2 * kMaxNameBytes), "\": it ",
-                          AlternativeNames(certificate));
+      return absl::StrCat(which, " is not for \"", Printable(identity.name, 2 * kMaxNameBytes),
+                          "\": it ", AlternativeNames(certificate));
     default:
       return absl::StrCat(which, ": ", X509_verify_cert_error_string(error));
   }

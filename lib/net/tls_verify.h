@@ -17,16 +17,19 @@ struct TlsIdentity {
   std::string name;
   bool is_address = false;
 
-  // UNAUTHENTICATED for what no certificate can be checked for (empty, a leading dot, blanks, control characters): OpenSSL
-  // would take an empty name for "do not check" and a leading dot for "any name below".
+  // UNAUTHENTICATED for what no certificate can be checked for (empty, a leading dot, blanks,
+  // control characters): OpenSSL would take an empty name for "do not check" and a leading dot for
+  // "any name below".
   static absl::StatusOr<TlsIdentity> Parse(std::string_view server_name);
 };
 
-// Makes OpenSSL check the certificate's subject alternative names (RFC 9525: never the common name, a wildcard only as the
-// whole first label and above at least two more) and send SNI (RFC 6066: names only). False without memory.
+// Makes OpenSSL check the certificate's subject alternative names (RFC 9525: never the common name,
+// a wildcard only as the whole first label and above at least two more) and send SNI (RFC 6066:
+// names only). False without memory.
 bool RequireIdentity(ssl_st* ssl, const TlsIdentity& identity);
 
-// In a verify callback that was told of a failure: which rule, which certificate. At most a few hundred bytes, printable.
+// In a verify callback that was told of a failure: which rule, which certificate. At most a few
+// hundred bytes, printable.
 std::string DescribeVerifyFailure(x509_store_ctx_st* store, const TlsIdentity& identity);
 
 }  // namespace weft::inline v0::net

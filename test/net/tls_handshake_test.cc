@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "support/catch.h"
 #include "net/tls_harness.h"
+#include "support/catch.h"
 
 namespace weft::inline v0::testing {
 namespace {
@@ -45,12 +45,15 @@ TEST_CASE("tls: a peer without h2 is refused in words") {
     bool alert;
     std::string says;
   };
-  for (const Case& one : {Case{"", false, "does not offer HTTP/2 over TLS (ALPN: none)"},
-                          Case{"http/1.1", false, "does not offer HTTP/2 over TLS (ALPN: http/1.1)"},
-                          Case{"h2\n", false, "does not offer HTTP/2 over TLS (ALPN: h2\\x0a)"},
-                          Case{"", true, "does not offer HTTP/2 over TLS (TLS alert"}}) {
+  for (const Case& one :
+       {Case{"", false, "does not offer HTTP/2 over TLS (ALPN: none)"},
+        Case{"http/1.1", false, "does not offer HTTP/2 over TLS (ALPN: http/1.1)"},
+        Case{"h2\n", false, "does not offer HTTP/2 over TLS (ALPN: h2\\x0a)"},
+        Case{"", true, "does not offer HTTP/2 over TLS (TLS alert"}}) {
     for (int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-      TlsHarness harness({.certificate = Server(), .alpn = one.alpn, .alert_no_alpn = one.alert,
+      TlsHarness harness({.certificate = Server(),
+                          .alpn = one.alpn,
+                          .alert_no_alpn = one.alert,
                           .max_version = version});
       REQUIRE(!harness.Connect(Ca()));
       CHECK(harness.status().code() == absl::StatusCode::kUnavailable);
@@ -140,7 +143,8 @@ TEST_CASE("tls: the roots") {
     CHECK(harness.Connect(*MakeTlsContext({.ca_file = file.path(), .ca_pem = Ca().pem})));
   }
   SECTION("several in one text, with words between") {
-    CHECK(harness.Connect(*MakeTlsContext({.ca_pem = "# one\n" + other.pem + "\n# two\n" + Ca().pem})));
+    CHECK(harness.Connect(
+        *MakeTlsContext({.ca_pem = "# one\n" + other.pem + "\n# two\n" + Ca().pem})));
   }
   SECTION("only those given: not the system's") {
     TempFile file(Ca().pem);
@@ -159,7 +163,8 @@ TEST_CASE("tls: the roots") {
 
 TEST_CASE("tls: options that cannot be") {
   const auto error_of = [](const TlsFiles& files) {
-    absl::StatusOr<std::shared_ptr<net::TlsContext>> context = net::TlsContext::Create(ToOptions(files));
+    absl::StatusOr<std::shared_ptr<net::TlsContext>> context =
+        net::TlsContext::Create(ToOptions(files));
     REQUIRE(!context.ok());
     CHECK(context.status().code() == absl::StatusCode::kInvalidArgument);
     return std::string(context.status().message());
@@ -169,12 +174,15 @@ TEST_CASE("tls: options that cannot be") {
   const TestCertificate weak = MakeCertificate({.for_clients = true, .rsa_bits = 1024}, &Ca());
   const TempFile certificate(client.pem), key(client.key_pem), other_key(Server().key_pem),
       rsa_key(rsa.key_pem), empty(""), weak_certificate(weak.pem), weak_key(weak.key_pem);
-  CHECK(error_of({.ca_file = "/nowhere/ca.pem"}) == "ca_file \"/nowhere/ca.pem\": No such file or directory");
+  CHECK(error_of({.ca_file = "/nowhere/ca.pem"}) ==
+        "ca_file \"/nowhere/ca.pem\": No such file or directory");
   CHECK_THAT(error_of({.ca_file = empty.path()}), ContainsSubstring(empty.path()));
   CHECK(error_of({.ca_pem = "no certificate"}) == "ca_pem: holds no certificate");
-  CHECK_THAT(error_of({.ca_pem = Ca().pem + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"}),
+  CHECK_THAT(error_of({.ca_pem = Ca().pem +
+                                 "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"}),
              ContainsSubstring("ca_pem: certificate 2: "));
-  CHECK_THAT(error_of({.certificate_file = certificate.path()}), ContainsSubstring("key_file is not"));
+  CHECK_THAT(error_of({.certificate_file = certificate.path()}),
+             ContainsSubstring("key_file is not"));
   CHECK_THAT(error_of({.key_file = key.path()}), ContainsSubstring("certificate_file is not"));
   CHECK(error_of({.certificate_file = "/nowhere", .key_file = key.path()}) ==
         "certificate_file \"/nowhere\": No such file or directory");
@@ -195,22 +203,24 @@ TEST_CASE("tls: an encrypted key is refused without asking on the terminal") {
   const TestCertificate client = MakeCertificate({.for_clients = true}, &Ca());
   BIO* bio = BIO_new(BIO_s_mem());
   char password[] = "secret";
-  REQUIRE(PEM_write_bio_PKCS8PrivateKey(bio, client.key.get(), EVP_aes_128_cbc(), password, 6, nullptr,
-                                        nullptr) == 1);
+  REQUIRE(PEM_write_bio_PKCS8PrivateKey(bio, client.key.get(), EVP_aes_128_cbc(), password, 6,
+                                        nullptr, nullptr) == 1);
   char* data = nullptr;
   const long size = BIO_get_mem_data(bio, &data);
   const TempFile certificate(client.pem), key(std::string_view(data, static_cast<size_t>(size)));
   BIO_free(bio);
-  absl::StatusOr<std::shared_ptr<net::TlsContext>> context =
-      net::TlsContext::Create(ToOptions({.certificate_file = certificate.path(), .key_file = key.path()}));
+  absl::StatusOr<std::shared_ptr<net::TlsContext>> context = net::TlsContext::Create(
+      ToOptions({.certificate_file = certificate.path(), .key_file = key.path()}));
   CHECK(context.status().code() == absl::StatusCode::kInvalidArgument);
 }
 
 TEST_CASE("tls: client certificates") {
-  const TestCertificate client = MakeCertificate({.common_name = "client", .for_clients = true}, &Ca());
+  const TestCertificate client =
+      MakeCertificate({.common_name = "client", .for_clients = true}, &Ca());
   const TempFile certificate(client.pem), key(client.key_pem);
   for (int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-    TlsHarness harness({.certificate = Server(), .max_version = version, .client_ca_pem = Ca().pem});
+    TlsHarness harness(
+        {.certificate = Server(), .max_version = version, .client_ca_pem = Ca().pem});
     REQUIRE(harness.Connect(*MakeTlsContext(
         {.ca_pem = Ca().pem, .certificate_file = certificate.path(), .key_file = key.path()})));
     harness.owner().Send("ping");

@@ -79,13 +79,14 @@ void TlsHarness::StartDial(net::TlsContext& context, const std::string& name,
     if (stream.ok()) owner_ = std::make_unique<StreamOwner>(*std::move(stream), read_size);
     loop_->DeleteLater(std::move(dial_));
   };
-  auto shake = [this, &context, name, sessions = std::move(sessions), finish](
-                   absl::StatusOr<std::unique_ptr<net::ByteStream>> raw) mutable {
+  auto shake = [this, &context, name, sessions = std::move(sessions),
+                finish](absl::StatusOr<std::unique_ptr<net::ByteStream>> raw) mutable {
     REQUIRE(raw.ok());
     dial_ = context.Handshake(*loop_, *std::move(raw), name, std::move(sessions), finish);
     REQUIRE(!done_);
   };
-  raw_dial_ = env_.network().Connect(*loop_, *net::Address::Parse(kTlsAddress), {}, std::move(shake));
+  raw_dial_ =
+      env_.network().Connect(*loop_, *net::Address::Parse(kTlsAddress), {}, std::move(shake));
 }
 
 bool TlsHarness::Connect(net::TlsContext& context, const std::string& name,
@@ -110,7 +111,8 @@ TlsOptions ToOptions(const TlsFiles& files) {
 }
 
 std::shared_ptr<net::TlsContext> MakeTlsContext(const TlsFiles& files) {
-  absl::StatusOr<std::shared_ptr<net::TlsContext>> context = net::TlsContext::Create(ToOptions(files));
+  absl::StatusOr<std::shared_ptr<net::TlsContext>> context =
+      net::TlsContext::Create(ToOptions(files));
   INFO(context.status().ToString());
   REQUIRE(context.ok());
   return *std::move(context);

@@ -1,5 +1,6 @@
-// TLS over real sockets, on real loops, with more than one thread at a stream: what a simulation of one thread cannot show, and
-// what ThreadSanitizer is to see. It runs on the real clock, and depends on it only to give up.
+// TLS over real sockets, on real loops, with more than one thread at a stream: what a simulation of
+// one thread cannot show, and what ThreadSanitizer is to see. It runs on the real clock, and
+// depends on it only to give up.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
@@ -26,7 +27,8 @@ namespace {
 // Answers every byte with itself, a thread per connection.
 class EchoServer {
  public:
-  explicit EchoServer(const TlsServerContext& context) : context_(context), fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit EchoServer(const TlsServerContext& context)
+      : context_(context), fd_(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -73,25 +75,32 @@ class EchoServer {
   std::vector<std::thread> connections_;  // the acceptor's, until it ended
 };
 
-// Sends and gets back `size` bytes over one connection, driven by its loop and by threads of the caller.
+// Sends and gets back `size` bytes over one connection, driven by its loop and by threads of the
+// caller.
 class EchoClient final : public net::ReadyWatcher {
  public:
-  EchoClient(event::Loop& loop, net::TlsContext& context, std::shared_ptr<net::TlsSessionCache> sessions,
-             const std::string& address, std::string bytes)
-      : loop_(loop), context_(context), sessions_(std::move(sessions)), address_(address), bytes_(std::move(bytes)) {
+  EchoClient(event::Loop& loop, net::TlsContext& context,
+             std::shared_ptr<net::TlsSessionCache> sessions, const std::string& address,
+             std::string bytes)
+      : loop_(loop),
+        context_(context),
+        sessions_(std::move(sessions)),
+        address_(address),
+        bytes_(std::move(bytes)) {
     loop_.PostFunction([this] {
       dial_ = network_.Connect(loop_, *net::Address::Parse(address_), {}, [this](auto raw) {
         if (!raw.ok()) return Finish(std::string(raw.status().message()));
         loop_.DeleteLater(std::move(dial_));
-        dial_ = context_.Handshake(loop_, *std::move(raw), kTlsName, sessions_, [this](auto stream) {
-          loop_.DeleteLater(std::move(dial_));
-          if (!stream.ok()) return Finish(std::string(stream.status().message()));
-          {
-            std::lock_guard<std::mutex> lock(mutex_);
-            stream_ = *std::move(stream);
-          }
-          stream_->SetWatcher(this);
-        });
+        dial_ =
+            context_.Handshake(loop_, *std::move(raw), kTlsName, sessions_, [this](auto stream) {
+              loop_.DeleteLater(std::move(dial_));
+              if (!stream.ok()) return Finish(std::string(stream.status().message()));
+              {
+                std::lock_guard<std::mutex> lock(mutex_);
+                stream_ = *std::move(stream);
+              }
+              stream_->SetWatcher(this);
+            });
       });
     });
   }
@@ -104,17 +113,20 @@ class EchoClient final : public net::ReadyWatcher {
     for (;;) {
       net::IoResult result = stream_->Read(buffer, sizeof buffer);
       if (result.kind == net::IoResult::Kind::kBlocked) break;
-      if (result.kind != net::IoResult::Kind::kOk) return Finish(std::string(result.status.message()));
+      if (result.kind != net::IoResult::Kind::kOk)
+        return Finish(std::string(result.status.message()));
       received_.append(buffer, result.bytes);
       if (result.drained) break;
     }
     while (sent_ < bytes_.size()) {
       net::IoResult result = stream_->Write(std::string_view(bytes_).substr(sent_, 50'000));
       if (result.kind == net::IoResult::Kind::kBlocked) break;
-      if (result.kind != net::IoResult::Kind::kOk) return Finish(std::string(result.status.message()));
+      if (result.kind != net::IoResult::Kind::kOk)
+        return Finish(std::string(result.status.message()));
       sent_ += result.bytes;
     }
-    if (received_.size() == bytes_.size()) Finish(received_ == bytes_ ? "" : "other bytes came back");
+    if (received_.size() == bytes_.size())
+      Finish(received_ == bytes_ ? "" : "other bytes came back");
   }
   bool done() const { return done_; }
   // Closes the stream on its loop and says what went wrong.
@@ -157,7 +169,8 @@ class EchoClient final : public net::ReadyWatcher {
 
 TEST_CASE("tls: real sockets, several loops and threads, one context and session cache") {
   const TestCertificate ca = MakeCa("Weft Test CA");
-  const TlsServerContext server_context({.certificate = MakeCertificate({.dns_names = {kTlsName}}, &ca)});
+  const TlsServerContext server_context(
+      {.certificate = MakeCertificate({.dns_names = {kTlsName}}, &ca)});
   EchoServer server(server_context);
   std::atomic<uint64_t> slow_turns{0};
   std::vector<std::unique_ptr<event::EpollLoop>> loops;
@@ -168,8 +181,8 @@ TEST_CASE("tls: real sockets, several loops and threads, one context and session
     std::vector<std::unique_ptr<EchoClient>> clients;
     for (int i = 0; i < 4; ++i) {
       std::string bytes(200'000 + static_cast<size_t>(i), static_cast<char>('a' + i));
-      clients.push_back(std::make_unique<EchoClient>(*loops[static_cast<size_t>(i) % 2], *context, sessions,
-                                                     server.address(), std::move(bytes)));
+      clients.push_back(std::make_unique<EchoClient>(*loops[static_cast<size_t>(i) % 2], *context,
+                                                     sessions, server.address(), std::move(bytes)));
     }
     std::vector<std::thread> callers;
     for (int i = 0; i < 2; ++i) {

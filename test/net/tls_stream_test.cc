@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/random.h"
+#include "net/tls_harness.h"
 #include "net/tls_stream.h"
 #include "support/catch.h"
-#include "net/tls_harness.h"
 
 namespace weft::inline v0::testing {
 namespace {
@@ -66,7 +66,10 @@ TEST_CASE("tls: bytes go both ways whole, whatever the pieces") {
     harness.owner().Send(there);
     harness.server().Write(back);
     REQUIRE(harness.env().RunUntil(
-        [&] { return harness.server().received().size() == size && harness.owner().received().size() == size; },
+        [&] {
+          return harness.server().received().size() == size &&
+                 harness.owner().received().size() == size;
+        },
         seconds(60)));
     CHECK(harness.server().received() == there);
     CHECK(harness.owner().received() == back);
@@ -77,7 +80,8 @@ TEST_CASE("tls: bytes go both ways whole, whatever the pieces") {
 TEST_CASE("tls: random pieces, sizes and interruptions") {
   base::Random random(TestSeed());
   for (int round = 0; round < 30; ++round) {
-    TlsHarness harness({.certificate = Server(), .max_version = random.Below(2) ? TLS1_2_VERSION : TLS1_3_VERSION});
+    TlsHarness harness({.certificate = Server(),
+                        .max_version = random.Below(2) ? TLS1_2_VERSION : TLS1_3_VERSION});
     WEFT_SEED_INFO(harness.env());
     INFO("round " << round);
     LinkOptions& link = harness.host().link;
@@ -132,7 +136,8 @@ TEST_CASE("tls: a write that blocked may be repeated shorter or longer, with the
       result = stream.Write(std::string_view(bytes).substr(sent, retry));
       REQUIRE(result.kind != IoResult::Kind::kFailed);
       sent += result.bytes;
-      if (result.kind == IoResult::Kind::kBlocked) harness.env().RunFor(std::chrono::microseconds(200));
+      if (result.kind == IoResult::Kind::kBlocked)
+        harness.env().RunFor(std::chrono::microseconds(200));
     }
     harness.Run();
     CHECK(harness.server().received() == bytes);
@@ -265,7 +270,8 @@ TEST_CASE("tls: floods of messages that are no data end the connection") {
   flood([](TlsServer& server) { server.SendKeyUpdate(true); }, "flooded the connection");
   flood([](TlsServer& server) { server.SendTicket(); }, "flooded the connection");
   // A byte of data with each makes it no better.
-  flood([](TlsServer& server) { server.SendKeyUpdate(false), server.Write("x"); }, "flooded the connection");
+  flood([](TlsServer& server) { server.SendKeyUpdate(false), server.Write("x"); },
+        "flooded the connection");
 }
 
 TEST_CASE("tls: forged messages after the handshake end the connection") {
@@ -276,17 +282,25 @@ TEST_CASE("tls: forged messages after the handshake end the connection") {
     int count;
     const char* says;
   };
-  const std::string certificate_request("\x0d\x00\x00\x0b\x00\x00\x08\x00\x0d\x00\x04\x00\x02\x04\x03", 15);
-  for (const Case& one : {Case{"certificate request", SSL3_RT_HANDSHAKE, certificate_request, 1, "unexpected message"},
-                          Case{"hello request", SSL3_RT_HANDSHAKE, std::string(4, '\0'), 1, "unexpected message"},
-                          Case{"finished", SSL3_RT_HANDSHAKE, std::string("\x14\0\0\0", 4), 1, "unexpected message"},
-                          Case{"key update of a bad kind", SSL3_RT_HANDSHAKE, std::string("\x18\0\0\1\7", 5), 1, "bad key update"},
-                          Case{"unknown handshake message", SSL3_RT_HANDSHAKE, std::string("\x63\0\0\0", 4), 1, "unexpected message"},
-                          Case{"ticket cut short", SSL3_RT_HANDSHAKE, std::string("\4\0\0\2\0\0", 6), 1, "length mismatch"},
-                          Case{"alert", SSL3_RT_ALERT, std::string("\2\x28", 2), 1, "sent the TLS alert \"handshake failure\""},
-                          Case{"unknown record", 99, "x", 1, "broke TLS: "},
-                          Case{"empty data", SSL3_RT_APPLICATION_DATA, "", 1'000, "broke TLS: "},
-                          Case{"user cancelled alerts", SSL3_RT_ALERT, std::string("\1\x5a", 2), 1'000, "too many warn alerts"}}) {
+  const std::string certificate_request(
+      "\x0d\x00\x00\x0b\x00\x00\x08\x00\x0d\x00\x04\x00\x02\x04\x03", 15);
+  for (const Case& one :
+       {Case{"certificate request", SSL3_RT_HANDSHAKE, certificate_request, 1,
+             "unexpected message"},
+        Case{"hello request", SSL3_RT_HANDSHAKE, std::string(4, '\0'), 1, "unexpected message"},
+        Case{"finished", SSL3_RT_HANDSHAKE, std::string("\x14\0\0\0", 4), 1, "unexpected message"},
+        Case{"key update of a bad kind", SSL3_RT_HANDSHAKE, std::string("\x18\0\0\1\7", 5), 1,
+             "bad key update"},
+        Case{"unknown handshake message", SSL3_RT_HANDSHAKE, std::string("\x63\0\0\0", 4), 1,
+             "unexpected message"},
+        Case{"ticket cut short", SSL3_RT_HANDSHAKE, std::string("\4\0\0\2\0\0", 6), 1,
+             "length mismatch"},
+        Case{"alert", SSL3_RT_ALERT, std::string("\2\x28", 2), 1,
+             "sent the TLS alert \"handshake failure\""},
+        Case{"unknown record", 99, "x", 1, "broke TLS: "},
+        Case{"empty data", SSL3_RT_APPLICATION_DATA, "", 1'000, "broke TLS: "},
+        Case{"user cancelled alerts", SSL3_RT_ALERT, std::string("\1\x5a", 2), 1'000,
+             "too many warn alerts"}}) {
     INFO(one.what);
     TlsHarness harness({.certificate = Server(), .tickets = 0});
     REQUIRE(harness.Connect(Ca()));
@@ -305,6 +319,17 @@ TEST_CASE("tls: a forged record of data is read, so the forger works") {
   harness.server().SendForged(SSL3_RT_APPLICATION_DATA, "y");
   harness.Run();
   CHECK(harness.owner().received() == "xy");
+}
+
+TEST_CASE("tls: a flood of messages within the handshake ends it") {
+  TlsHarness harness({.certificate = Server()});
+  harness.on_accept = [](SimServerStream stream) {
+    for (int i = 0; i < 10'000; ++i)
+      stream.Write(std::string("\x16\3\3\0\4\0\0\0\0", 9));  // hello requests
+  };
+  REQUIRE(!harness.Connect(Ca()));
+  CHECK(harness.status().code() == absl::StatusCode::kUnavailable);
+  CHECK(harness.error() == "flooded the TLS handshake with messages");
 }
 
 TEST_CASE("tls: messages in proportion to the data are no flood") {

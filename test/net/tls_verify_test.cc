@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "net/tls_harness.h"
 #include "net/tls_verify.h"
 #include "support/catch.h"
-#include "net/tls_harness.h"
 
 namespace weft::inline v0::testing {
 namespace {
@@ -95,9 +95,8 @@ TEST_CASE("tls: a mismatch lists the names, bounded and printable") {
 }
 
 TEST_CASE("tls: an expired certificate is refused with its date") {
-  const std::string error = Verify({.dns_names = {kTlsName},
-                                    .not_before = absl::Hours(-48),
-                                    .not_after = absl::Hours(-24)});
+  const std::string error = Verify(
+      {.dns_names = {kTlsName}, .not_before = absl::Hours(-48), .not_after = absl::Hours(-24)});
   CHECK_THAT(error, ContainsSubstring("certificate expired on 20"));
   CHECK_THAT(error, ContainsSubstring(" UTC"));
 }
@@ -110,12 +109,14 @@ TEST_CASE("tls: a certificate that is not valid yet is refused with its date") {
 TEST_CASE("tls: a certificate for clients is not one for servers") {
   CHECK_THAT(Verify({.dns_names = {kTlsName}, .for_servers = false, .for_clients = true}),
              ContainsSubstring("not made for TLS servers"));
-  CHECK(Verify({.dns_names = {kTlsName}, .for_servers = false}) == "");  // says nothing: all purposes
+  CHECK(Verify({.dns_names = {kTlsName}, .for_servers = false}) ==
+        "");  // says nothing: all purposes
 }
 
 TEST_CASE("tls: a weak key is refused") {
-  TlsHarness harness({.certificate = MakeCertificate({.dns_names = {kTlsName}, .rsa_bits = 1024}, &Ca()),
-                      .weak = true});
+  TlsHarness harness(
+      {.certificate = MakeCertificate({.dns_names = {kTlsName}, .rsa_bits = 1024}, &Ca()),
+       .weak = true});
   CHECK(!harness.Connect(Ca()));
   CHECK(harness.status().code() == absl::StatusCode::kUnauthenticated);
   CHECK_THAT(harness.error(), ContainsSubstring("certificate: EE certificate key too weak"));
@@ -149,7 +150,8 @@ TEST_CASE("tls: unknown issuers") {
     CHECK(harness.status().code() == absl::StatusCode::kUnauthenticated);
   }
   SECTION("no certificate authority") {
-    const TestCertificate end = MakeCertificate({.common_name = "end", .dns_names = {"end.test"}}, &Ca());
+    const TestCertificate end =
+        MakeCertificate({.common_name = "end", .dns_names = {"end.test"}}, &Ca());
     const TestCertificate below = MakeCertificate({.dns_names = {kTlsName}}, &end);
     TlsHarness harness({.certificate = below, .chain_pem = end.pem});
     REQUIRE(!harness.Connect(Ca()));
@@ -159,23 +161,26 @@ TEST_CASE("tls: unknown issuers") {
 
 TEST_CASE("tls: a chain over an intermediate is accepted, expired, the error names it") {
   for (const bool expired : {false, true}) {
-    const TestCertificate middle =
-        MakeCertificate({.common_name = "Middle", .not_before = absl::Hours(-48),
-                         .not_after = absl::Hours(expired ? -24 : 24), .is_ca = true}, &Ca());
+    const TestCertificate middle = MakeCertificate({.common_name = "Middle",
+                                                    .not_before = absl::Hours(-48),
+                                                    .not_after = absl::Hours(expired ? -24 : 24),
+                                                    .is_ca = true},
+                                                   &Ca());
     const TestCertificate leaf = MakeCertificate({.dns_names = {kTlsName}}, &middle);
     TlsHarness harness({.certificate = leaf, .chain_pem = middle.pem});
     CHECK(harness.Connect(Ca()) == !expired);
     if (expired) {
-      CHECK_THAT(harness.error(), ContainsSubstring("certificate of issuer \"CN=Middle\" expired on"));
+      CHECK_THAT(harness.error(),
+                 ContainsSubstring("certificate of issuer \"CN=Middle\" expired on"));
     }
   }
 }
 
 TEST_CASE("tls: what cannot be verified is not connected to") {
-  for (const std::string& name : {std::string(), std::string("."), std::string(".a.test"),
-                                 std::string("a test"), std::string("a.test\0b", 8),
-                                 std::string("10.0.0.1\0b", 10), std::string("*.a.test"),
-                                 std::string(300, 'a'), std::string("a.test:443")}) {
+  for (const std::string& name :
+       {std::string(), std::string("."), std::string(".a.test"), std::string("a test"),
+        std::string("a.test\0b", 8), std::string("10.0.0.1\0b", 10), std::string("*.a.test"),
+        std::string(300, 'a'), std::string("a.test:443")}) {
     TlsHarness harness({.certificate = MakeCertificate({.dns_names = {kTlsName}}, &Ca())});
     REQUIRE(!harness.Connect(Ca(), name));
     CHECK(harness.status().code() == absl::StatusCode::kUnauthenticated);

@@ -29,7 +29,8 @@ X509* ParseCertificate(const std::string& pem) {
 std::string Expand(const EVP_MD* digest, std::string secret, std::string label, size_t size) {
   EVP_KDF* kdf = EVP_KDF_fetch(nullptr, "TLS13-KDF", nullptr);
   EVP_KDF_CTX* context = EVP_KDF_CTX_new(kdf);
-  std::string name = EVP_MD_get0_name(digest), mode = "EXPAND_ONLY", prefix = "tls13 ", out(size, '\0');
+  std::string name = EVP_MD_get0_name(digest), mode = "EXPAND_ONLY", prefix = "tls13 ",
+              out(size, '\0');
   const OSSL_PARAM params[] = {
       OSSL_PARAM_construct_utf8_string("digest", name.data(), 0),
       OSSL_PARAM_construct_utf8_string("mode", mode.data(), 0),
@@ -38,7 +39,8 @@ std::string Expand(const EVP_MD* digest, std::string secret, std::string label, 
       OSSL_PARAM_construct_octet_string("label", label.data(), label.size()),
       OSSL_PARAM_construct_end(),
   };
-  Require(EVP_KDF_derive(context, reinterpret_cast<unsigned char*>(out.data()), size, params) == 1, "key");
+  Require(EVP_KDF_derive(context, reinterpret_cast<unsigned char*>(out.data()), size, params) == 1,
+          "key");
   EVP_KDF_CTX_free(context);
   EVP_KDF_free(kdf);
   return out;
@@ -100,7 +102,8 @@ TlsServerContext::TlsServerContext(const TlsServerOptions& options)
 
 TlsServerContext::~TlsServerContext() { SSL_CTX_free(context_); }
 
-std::shared_ptr<TlsServer> TlsServer::Start(const TlsServerContext& context, SimServerStream stream) {
+std::shared_ptr<TlsServer> TlsServer::Start(const TlsServerContext& context,
+                                            SimServerStream stream) {
   std::shared_ptr<TlsServer> server(new TlsServer(context, stream));
   stream.OnBytes([server](std::string_view bytes) { server->Feed(bytes); });
   return server;
@@ -113,12 +116,13 @@ TlsServer::TlsServer(const TlsServerContext& context, SimServerStream stream)
   SSL_set_accept_state(ssl_);
   SSL_set_app_data(ssl_, this);
   SSL_set_msg_callback_arg(ssl_, this);
-  SSL_set_msg_callback(ssl_, [](int sent, int, int type, const void* data, size_t size, SSL*, void* self) {
-    if (sent == 0 && type == SSL3_RT_HANDSHAKE && size > 0 &&
-        *static_cast<const unsigned char*>(data) == SSL3_MT_KEY_UPDATE) {
-      ++static_cast<TlsServer*>(self)->client_key_updates_;
-    }
-  });
+  SSL_set_msg_callback(
+      ssl_, [](int sent, int, int type, const void* data, size_t size, SSL*, void* self) {
+        if (sent == 0 && type == SSL3_RT_HANDSHAKE && size > 0 &&
+            *static_cast<const unsigned char*>(data) == SSL3_MT_KEY_UPDATE) {
+          ++static_cast<TlsServer*>(self)->client_key_updates_;
+        }
+      });
 }
 
 TlsServer::~TlsServer() { SSL_free(ssl_); }
@@ -126,7 +130,8 @@ TlsServer::~TlsServer() { SSL_free(ssl_); }
 void TlsServer::OnKey(const ssl_st* ssl, const char* line) {
   const std::string_view text = line;  // "SERVER_TRAFFIC_SECRET_0 <client random> <secret>"
   if (!text.starts_with("SERVER_TRAFFIC_SECRET_0 ")) return;
-  auto* self = static_cast<TlsServer*>(SSL_get_app_data(ssl));  // none where a test plays the server by itself
+  auto* self = static_cast<TlsServer*>(
+      SSL_get_app_data(ssl));  // none where a test plays the server by itself
   if (self != nullptr) self->secret_ = FromHex(text.substr(text.rfind(' ') + 1));
 }
 
@@ -191,8 +196,9 @@ void TlsServer::Close() {
 }
 
 bool TlsServer::SendKeyUpdate(bool ask) {
-  const bool ok = SSL_key_update(ssl_, ask ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED) == 1 &&
-                  SSL_do_handshake(ssl_) == 1;
+  const bool ok =
+      SSL_key_update(ssl_, ask ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED) == 1 &&
+      SSL_do_handshake(ssl_) == 1;
   ERR_clear_error();
   Flush();
   return ok;
@@ -217,7 +223,8 @@ void TlsServer::SendForged(int type, std::string_view bytes) {
   const SSL_CIPHER* cipher = SSL_get_current_cipher(ssl_);
   const EVP_MD* digest = SSL_CIPHER_get_handshake_digest(cipher);
   const EVP_CIPHER* aead = EVP_get_cipherbynid(SSL_CIPHER_get_cipher_nid(cipher));
-  const std::string key = Expand(digest, secret_, "key", static_cast<size_t>(EVP_CIPHER_get_key_length(aead)));
+  const std::string key =
+      Expand(digest, secret_, "key", static_cast<size_t>(EVP_CIPHER_get_key_length(aead)));
   std::string nonce = Expand(digest, secret_, "iv", 12);
   for (size_t i = 0; i < 8; ++i) nonce[11 - i] = char(nonce[11 - i] ^ char(forged_ >> (8 * i)));
   ++forged_;
@@ -232,12 +239,15 @@ void TlsServer::SendForged(int type, std::string_view bytes) {
   int moved = 0;
   EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
   std::string key_copy = key;
-  Require(EVP_EncryptInit_ex(context, aead, nullptr, u8(key_copy), u8(nonce)) == 1 &&
-              EVP_EncryptUpdate(context, nullptr, &moved, u8(record), static_cast<int>(record.size())) == 1 &&
-              EVP_EncryptUpdate(context, u8(sealed), &moved, u8(plain), static_cast<int>(plain.size())) == 1 &&
-              EVP_EncryptFinal_ex(context, u8(sealed) + moved, &moved) == 1 &&
-              EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, kTag, u8(sealed) + plain.size()) == 1,
-          "forged record");
+  Require(
+      EVP_EncryptInit_ex(context, aead, nullptr, u8(key_copy), u8(nonce)) == 1 &&
+          EVP_EncryptUpdate(context, nullptr, &moved, u8(record),
+                            static_cast<int>(record.size())) == 1 &&
+          EVP_EncryptUpdate(context, u8(sealed), &moved, u8(plain),
+                            static_cast<int>(plain.size())) == 1 &&
+          EVP_EncryptFinal_ex(context, u8(sealed) + moved, &moved) == 1 &&
+          EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, kTag, u8(sealed) + plain.size()) == 1,
+      "forged record");
   EVP_CIPHER_CTX_free(context);
   stream_.Write(record + sealed);
 }

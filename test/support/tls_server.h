@@ -1,4 +1,5 @@
-// TlsServer: the server's side of TLS over a SimServerStream, played by OpenSSL and driven by the test, well-behaved or not.
+// TlsServer: the server's side of TLS over a SimServerStream, played by OpenSSL and driven by the
+// test, well-behaved or not.
 //
 //   TlsServerContext context({.certificate = MakeCertificate({.dns_names = {"a.test"}}, &ca)});
 //   env.network().Listen("10.0.0.1:443", [&](SimServerStream stream) {
@@ -30,7 +31,8 @@ struct TlsServerOptions {
   bool weak = false;           // keys and ciphers of any strength
   int min_version = 0;         // TLS1_2_VERSION, …; zero: OpenSSL's bounds
   int max_version = 0;
-  int tickets = 2;             // TLS 1.3: after the handshake; zero in TLS 1.2: neither tickets nor session ids
+  int tickets =
+      2;  // TLS 1.3: after the handshake; zero in TLS 1.2: neither tickets nor session ids
   std::string client_ca_pem = {};  // a client certificate of it is required
 };
 
@@ -62,18 +64,19 @@ class TlsServer : public std::enable_shared_from_this<TlsServer> {
   // One key update, `ask`: the client has to answer it.
   bool SendKeyUpdate(bool ask);
   bool SendTicket();
-  bool AskForRenegotiation();          // TLS 1.2
+  bool AskForRenegotiation();  // TLS 1.2
   void Flush();
 
   bool established() const;
   bool resumed() const;
-  bool ended() const { return ended_; }                  // the client said close_notify
+  bool ended() const { return ended_; }  // the client said close_notify
   const std::string& received() const { return received_; }
-  const std::string& error() const { return error_; }    // OpenSSL's reason for giving up
+  const std::string& error() const { return error_; }              // OpenSSL's reason for giving up
   const std::string& server_name() const { return server_name_; }  // SNI
   std::string version() const;
-  // TLS 1.3: a record that OpenSSL would not send, of any type (22: handshake, 23: data). Only where the server itself sent
-  // nothing since the handshake (tickets = 0), and sends nothing afterwards: the records are numbered.
+  // TLS 1.3: a record that OpenSSL would not send, of any type (22: handshake, 23: data). Only
+  // where the server itself sent nothing since the handshake (tickets = 0), and sends nothing
+  // afterwards: the records are numbered.
   void SendForged(int type, std::string_view bytes);
 
   int client_key_updates() const { return client_key_updates_; }
