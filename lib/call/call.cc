@@ -1,6 +1,7 @@
 #include "call/call.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -263,6 +264,14 @@ http::RequestHead Call::MakeHead(const Attempt& attempt, bool tls) const {
   head.headers = &request_.headers;
   head.has_body = has_body();
   return head;
+}
+
+void Call::PostCallback(absl::AnyInvocable<void() &&> callback) {
+  if (target_->HasLoops()) {
+    loop().PostFunction(std::move(callback));
+  } else {
+    std::thread([callback = std::move(callback)]() mutable { std::move(callback)(); }).detach();
+  }
 }
 
 CallInfo Call::Info() const {

@@ -112,6 +112,8 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   CallInfo Info() const;
   // Where callbacks are to run: the loop of the last host, or of the cluster. Any thread.
   event::Loop& loop() const { return *loop_.load(std::memory_order_acquire); }
+  // Runs it there, or on a thread of its own where there is no loop (in a forked child, where every call fails).
+  void PostCallback(absl::AnyInvocable<void() &&> callback);
 
  private:
   friend class Attempt;

@@ -151,9 +151,9 @@ void StreamCall::Deliver(PendingResult<Result> to, Result result, event::WakeBat
     call->callbacks_.Leave();
   };
   if (options().executor != nullptr) {
-    loop().PostFunction([executor = options().executor, run = std::move(run)]() mutable { (*executor)(std::move(run)); });
+    PostCallback([executor = options().executor, run = std::move(run)]() mutable { (*executor)(std::move(run)); });
   } else {
-    loop().PostFunction(std::move(run));
+    PostCallback(std::move(run));
   }
 }
 

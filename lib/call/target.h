@@ -19,6 +19,8 @@ class Target {
  public:
   // Not OK: no call may be made any more, and why (the factory is gone; this is a forked child).
   virtual absl::Status Refusal() const = 0;
+  // Whether the loops have threads: not so in a forked child.
+  virtual bool HasLoops() const = 0;
 
   std::string name;       // as given to GetChannel, for errors
   std::string authority;  // empty: the host's address

@@ -71,7 +71,11 @@ void UnaryCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {
     return;
   }
   Retain();  // until the callback has run
-  loop().Post(this);
+  if (target().HasLoops()) {
+    loop().Post(this);
+  } else {
+    PostCallback([this] { Run(); });
+  }
 }
 
 absl::StatusOr<Response> UnaryCall::TakeResult() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "balance/round_robin.h"
 #include "base/strings.h"
 #include "event/wait_table.h"
 #include "registry/file_resolver.h"
@@ -117,16 +118,28 @@ ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view 
   authority = options_.authority;
   timeout = options_.timeout;
   max_attempts = options_.max_attempts;
-  const BalancerFactory make = options_.balancer != nullptr ? options_.balancer : RoundRobin();
-  cluster = base::MakeRef<cluster::Cluster>(name, factory_->NextLoop(), make());
+  std::unique_ptr<Balancer> balancer;
+  if (options_.balancer != nullptr) {
+    balancer = options_.balancer();
+  } else {
+    balancer = std::make_unique<balance::RoundRobinBalancer>(factory_->NewSeed());
+  }
+  cluster = base::MakeRef<cluster::Cluster>(name, factory_->NextLoop(), std::move(balancer));
   clock = &factory_->clock();
   counters = &factory_->counters();
 }
 
-ChannelImpl::~ChannelImpl() { Close(absl::CancelledError("the channel is gone")); }
+ChannelImpl::~ChannelImpl() {
+  if (factory_->Forked()) {
+    (void)resolver_.release();  // it would talk to its loop
+    return;
+  }
+  Close(absl::CancelledError("the channel is gone"));
+}
 
 void ChannelImpl::Start() {
   // Under the lock: nobody else goes on before the resolver was started, and Close finds it whole.
+  if (factory_->Forked()) return;  // the lock may have been held by a thread that is not here
   std::lock_guard<std::mutex> lock(resolver_mutex_);
   if (closed_ || started_.load(std::memory_order_relaxed)) return;
   sink_ = std::make_shared<Sink>(weak_from_this());

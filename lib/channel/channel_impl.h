@@ -26,6 +26,7 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
   ~ChannelImpl();
 
   absl::Status Refusal() const override { return factory_->Refusal(); }
+  bool HasLoops() const override { return !factory_->Forked(); }
   // The first caller starts the resolver. Cheap afterwards.
   void EnsureStarted() {
     if (!started_.load(std::memory_order_acquire)) Start();

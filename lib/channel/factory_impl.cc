@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/fork.h"
 #include "base/strings.h"
 #include "channel/channel_impl.h"
 
@@ -84,7 +83,7 @@ class LastWish final : public event::Deferred {
 
 void FactoryImpl::Destroy(FactoryImpl* factory) {
   // In a forked child the loops' threads do not exist and their descriptors are the parent's: nothing of it may be touched.
-  if (factory->fork_generation_ != base::ForkGeneration()) return;
+  if (factory->Forked()) return;
   if (event::Loop* const loop = event::CurrentLoop::Get()) {
     loop->DeleteLater(std::make_unique<LastWish>([factory] { delete factory; }));
   } else {
@@ -110,10 +109,15 @@ FactoryImpl::Slot& FactoryImpl::NextSlot() {
   return *slots_[next_slot_.fetch_add(1, std::memory_order_relaxed) % slots_.size()];
 }
 
+uint64_t FactoryImpl::NewSeed() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return random_.Next();
+}
+
 event::Loop& FactoryImpl::NextLoop() { return *NextSlot().loop; }
 
 absl::Status FactoryImpl::Refusal() const {
-  if (fork_generation_ != base::ForkGeneration()) {
+  if (Forked()) {
     return absl::FailedPreconditionError(
         "this is a forked child of the process that made the ChannelFactory; make a new one here");
   }
@@ -167,16 +171,13 @@ std::shared_ptr<cluster::Host> FactoryImpl::AcquireHost(const net::Address& addr
       setup.connector.server_name = server_name;
       setup.connector.sessions = std::make_shared<net::TlsSessionCache>();
     }
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      setup.seed = random_.Next();
-    }
+    setup.seed = NewSeed();
     return base::MakeRef<pool::HostPool>(address, std::move(setup));
   });
 }
 
 void FactoryImpl::Shutdown() {
-  if (fork_generation_ != base::ForkGeneration()) return;
+  if (Forked()) return;
   shut_down_.store(true, std::memory_order_release);
   const absl::Status why = Refusal();
   std::vector<std::weak_ptr<ChannelImpl>> channels;

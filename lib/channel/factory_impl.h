@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/fork.h"
 #include "base/pending_count.h"
 #include "base/random.h"
 #include "channel/host_table.h"
@@ -39,11 +40,14 @@ class FactoryImpl : public std::enable_shared_from_this<FactoryImpl> {
   void Shutdown();
   // Not OK once nothing may be started any more.
   absl::Status Refusal() const;
+  // Whether this is a child of the process that made the factory: its threads are not here, its descriptors are shared.
+  bool Forked() const { return fork_generation_ != base::ForkGeneration(); }
 
   const ChannelFactory::Options& options() const { return options_; }
   telemetry::Counters& counters() { return counters_; }
   const event::Clock& clock() const { return env_->clock(); }
   base::PendingCount& closing() { return closing_; }
+  uint64_t NewSeed();
   // The loop for the next thing that needs one, in turn.
   event::Loop& NextLoop();
   std::shared_ptr<cluster::Host> AcquireHost(const net::Address& address, const std::optional<TlsOptions>& tls,

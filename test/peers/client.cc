@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "support/catch.h"
+#include "support/h2_frames.h"
 
 namespace weft::inline v0::testing {
 namespace {
@@ -39,7 +40,7 @@ void Worker(Channel& channel, const Load& load, int number, Tally& tally) {
   LoadReport mine;
   std::string last_connection;
   for (int i = 0; i < load.calls; ++i) {
-    const std::string id = absl::StrCat(number, "-", i);
+    const std::string id = absl::StrCat(number, "-", i % load.ids_per_thread);
     const absl::StatusOr<Response> response = channel.Call(load.request(id), load.options);
     std::string problem;
     if (!response.ok()) {
@@ -169,6 +170,42 @@ LoadReport Run(Channel& channel, uint16_t port, const Load& load) {
   for (std::thread& thread : threads) thread.join();
   tally.report.took = absl::Now() - start;
   return std::move(tally.report);
+}
+
+Load EchoLoad() {
+  Load load;
+  load.request = [](const std::string& id) { return Request::Get("/echo", {{"x-id", id}}); };
+  load.id = [](const Response& response) {
+    // Both must be of this call: the header block and the data came in frames of their own.
+    if (response.headers["x-id"] == response.body) return response.body;
+    return absl::StrCat("header ", std::string(response.headers["x-id"]), ", body ", response.body);
+  };
+  return load;
+}
+
+Load GrpcLoad() {
+  Load load;
+  load.request = [](const std::string& id) {
+    return Request::Post("/bench.Echo/Call", GrpcMessage(ProtoMessage(id)),
+                         {{"content-type", "application/grpc"}, {"te", "trailers"}});
+  };
+  load.id = [](const Response& response) -> std::string {
+    if (response.trailers["grpc-status"] != "0") {
+      return absl::StrCat("grpc-status ", std::string(response.trailers["grpc-status"]));
+    }
+    constexpr size_t kPrefix = 7;  // gRPC's five bytes and protobuf's two
+    return response.body.size() < kPrefix ? "too short" : response.body.substr(kPrefix);
+  };
+  return load;
+}
+
+std::string ProtoMessage(std::string_view payload) {
+  std::string message = "\x0a";
+  for (size_t size = payload.size();; size >>= 7) {
+    message.push_back(static_cast<char>((size & 127) | (size >= 128 ? 128 : 0)));
+    if (size < 128) break;
+  }
+  return message.append(payload);
 }
 
 std::string PatternBytes(size_t size) {

@@ -61,6 +61,8 @@ int CallsPerThread();
 struct Load {
   int threads = 64;
   int calls = 0;  // per thread
+  // Ids are "<thread>-<n>", each other than all that are under way; n starts again from 0 at this number.
+  int ids_per_thread = 1 << 30;
   std::function<Request(const std::string& id)> request = {};
   // Throws or returns another string where the answer is not one to that request.
   std::function<std::string(const Response&)> id = {};
@@ -80,6 +82,13 @@ struct LoadReport {
 
 // Blocking calls from many threads at once.
 LoadReport Run(Channel& channel, uint16_t port, const Load& load);
+
+// GET /echo of node, nginx and HAProxy, which all answer with x-id in the headers and in the body.
+Load EchoLoad();
+// The unary call of echo.proto, by hand.
+Load GrpcLoad();
+// The message of echo.proto: {bytes payload = 1}.
+std::string ProtoMessage(std::string_view payload);
 
 // Bodies to recognise: byte i as http2_server.js has it for /bytes.
 std::string PatternBytes(size_t size);

@@ -8,38 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "peers/client.h"
 #include "support/catch.h"
-#include "support/h2_frames.h"
 
 namespace weft::inline v0::testing {
 namespace {
-
-Request EchoRequest(const std::string& id) { return Request::Get("/echo", {{"x-id", id}}); }
-
-std::string EchoedId(const Response& response) {
-  // Both must be of this call: the header block and the data came in frames of their own.
-  if (response.headers["x-id"] != response.body) {
-    return absl::StrCat("header ", std::string(response.headers["x-id"]), ", body ", response.body);
-  }
-  return response.body;
-}
-
-// The message of echo.proto, {bytes payload = 1}, for payloads of less than 128 bytes.
-std::string ProtoMessage(const std::string& payload) {
-  return absl::StrCat("\x0a", std::string(1, static_cast<char>(payload.size())), payload);
-}
-
-Request GrpcRequest(const std::string& id) {
-  return Request::Post("/bench.Echo/Call", GrpcMessage(ProtoMessage(id)),
-                       {{"content-type", "application/grpc"}, {"te", "trailers"}});
-}
-
-std::string GrpcId(const Response& response) {
-  if (response.trailers["grpc-status"] != "0") {
-    return absl::StrCat("grpc-status ", std::string(response.trailers["grpc-status"]));
-  }
-  constexpr size_t kPrefix = 7;  // gRPC's five bytes and protobuf's two
-  return response.body.size() < kPrefix ? "too short" : response.body.substr(kPrefix);
-}
 
 void Tell(const char* what, const LoadReport& report) {
   std::cout << what << ": " << report.answered << " calls in " << absl::FormatDuration(report.took)
@@ -71,56 +42,55 @@ void CheckOneConnection(const char* what, const Peer& peer, Load load, double sh
   CHECK(Eventually([&] { return CountConnections(peer.port) == 0; }));
 }
 
-const Load kEcho = {.request = EchoRequest, .id = EchoedId};
-// nghttpd knows no connection numbers, and sends nothing back but the body.
-const Load kUpload = {.request = [](const std::string& id) { return Request::Post("/", id); },
-                      .id = [](const Response& response) { return response.body; }};
-const Load kGrpc = {.request = GrpcRequest, .id = GrpcId};
+// nghttpd has nothing to echo with that is fast: files with their names in them.
+const Load kFiles = {.ids_per_thread = 16,
+                     .request = [](const std::string& id) { return Request::Get("/" + id); },
+                     .id = [](const Response& response) { return response.body; }};
 
 }  // namespace
 
 TEST_CASE("64 threads share one connection to nghttpd over h2c") {
   if (const std::string missing = MissingProgram("nghttpd"); !missing.empty()) WEFT_SKIP(missing);
-  CheckOneConnection("nghttpd h2c", StartNghttpd(Security::kPlain), kUpload, 1);
+  CheckOneConnection("nghttpd h2c", StartNghttpd(Security::kPlain), kFiles, 1);
 }
 
 TEST_CASE("64 threads share one connection to nghttpd over TLS") {
   if (const std::string missing = MissingProgram("nghttpd"); !missing.empty()) WEFT_SKIP(missing);
-  CheckOneConnection("nghttpd TLS", StartNghttpd(Security::kTls), kUpload, 0.25);
+  CheckOneConnection("nghttpd TLS", StartNghttpd(Security::kTls), kFiles, 0.25);
 }
 
 TEST_CASE("64 threads share one connection to node over h2c") {
   if (const std::string missing = MissingProgram("node"); !missing.empty()) WEFT_SKIP(missing);
   const Peer node = StartNode();
-  CheckOneConnection("node h2c", node, kEcho, 1);
+  CheckOneConnection("node h2c", node, EchoLoad(), 1);
   CHECK(node.process->Ask("stats").find("total=1 open=0") != std::string::npos);
 }
 
 TEST_CASE("64 threads share one connection to node over TLS") {
   if (const std::string missing = MissingProgram("node"); !missing.empty()) WEFT_SKIP(missing);
   const Peer node = StartNode({.security = Security::kTls});
-  CheckOneConnection("node TLS", node, kEcho, 0.25);
+  CheckOneConnection("node TLS", node, EchoLoad(), 0.25);
   CHECK(node.process->Ask("stats").find("total=1 open=0") != std::string::npos);
 }
 
 TEST_CASE("64 threads share one connection to a gRPC server") {
   if (const std::string missing = MissingGrpcServer(); !missing.empty()) WEFT_SKIP(missing);
-  CheckOneConnection("gRPC", StartGrpcServer(), kGrpc, 1);
+  CheckOneConnection("gRPC", StartGrpcServer(), GrpcLoad(), 1);
 }
 
 TEST_CASE("64 threads share one connection to HAProxy over h2c") {
   if (const std::string missing = MissingProgram("haproxy"); !missing.empty()) WEFT_SKIP(missing);
-  CheckOneConnection("HAProxy h2c", StartHaproxy(Security::kPlain), kEcho, 1);
+  CheckOneConnection("HAProxy h2c", StartHaproxy(Security::kPlain), EchoLoad(), 1);
 }
 
 TEST_CASE("64 threads share one connection to HAProxy over TLS") {
   if (const std::string missing = MissingProgram("haproxy"); !missing.empty()) WEFT_SKIP(missing);
-  CheckOneConnection("HAProxy TLS", StartHaproxy(Security::kTls), kEcho, 0.25);
+  CheckOneConnection("HAProxy TLS", StartHaproxy(Security::kTls), EchoLoad(), 0.25);
 }
 
 TEST_CASE("64 threads share one connection to nginx without a limit of requests") {
   if (const std::string missing = MissingProgram("nginx"); !missing.empty()) WEFT_SKIP(missing);
-  CheckOneConnection("nginx h2c", StartNginx(Security::kPlain, "keepalive_requests 100000000;"), kEcho, 1);
+  CheckOneConnection("nginx h2c", StartNginx(Security::kPlain, "keepalive_requests 100000000;"), EchoLoad(), 1);
 }
 
 // The scenario max-requests: nginx says GOAWAY after each so many requests, with others on their way. None of those was
@@ -129,10 +99,10 @@ void CheckMaxRequests(const char* what, const Peer& nginx, int per_connection, d
                       const char* method) {
   const Holdings before = CountHoldings();
   Client client = MakeClient(nginx);
-  Load load = kEcho;
+  Load load = EchoLoad();
   load.calls = std::max(10, static_cast<int>(CallsPerThread() * share));
   load.request = [method](const std::string& id) {
-    Request request = EchoRequest(id);
+    Request request = Request::Get("/echo", {{"x-id", id}});
     request.method = method;
     return request;
   };

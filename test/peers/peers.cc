@@ -106,6 +106,10 @@ Peer StartNode(const NodeOptions& options) {
 
 Peer StartNghttpd(Security security) {
   Peer peer = NewPeer(security);
+  for (int i = 0; i < 64 * 16; ++i) {
+    const std::string name = absl::StrCat(i / 16, "-", i % 16);
+    peer.files->Write(name, name);
+  }
   StartOnPort(peer, [&](uint16_t port) {
     ProcessOptions nghttpd{.args = {"nghttpd", "--echo-upload", "--address=127.0.0.1"},
                            .directory = peer.files->path()};
@@ -120,12 +124,17 @@ Peer StartNghttpd(Security security) {
   return peer;
 }
 
-Peer StartGrpcServer() {
+Peer StartGrpcServer(absl::Duration max_connection_age) {
   Peer peer = NewPeer(Security::kPlain);
 #ifdef WEFT_PEERS_GRPC_SERVER
-  StartOnPort(peer, [&](uint16_t port) {
-    return ProcessOptions{.args = {WEFT_PEERS_GRPC_SERVER, absl::StrCat(port)}};
-  }, "listening");
+  const auto options = [&](uint16_t port) {
+    ProcessOptions server{.args = {WEFT_PEERS_GRPC_SERVER, absl::StrCat(port)}};
+    if (max_connection_age > absl::ZeroDuration()) {
+      server.args.push_back(absl::StrCat(absl::ToInt64Milliseconds(max_connection_age)));
+    }
+    return server;
+  };
+  StartOnPort(peer, options, "listening");
 #endif
   return peer;
 }
@@ -168,6 +177,14 @@ Peer StartHaproxy(Security security) {
     return ProcessOptions{.args = {"haproxy", "-db", "-f", configuration}};
   });
   return peer;
+}
+
+void ReloadHaproxy(Peer& haproxy) {
+  const std::string old = absl::StrCat(haproxy.process->pid());
+  auto next = std::make_unique<Process>(ProcessOptions{
+      .args = {"haproxy", "-db", "-f", haproxy.files->File("haproxy.cfg"), "-sf", old}});
+  haproxy.process->Wait();
+  haproxy.process = std::move(next);
 }
 
 }  // namespace weft::inline v0::testing

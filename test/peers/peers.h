@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "support/certificates.h"
 #include "support/process.h"
 #include "weft/weft.h"
@@ -44,14 +45,16 @@ struct NodeOptions {
   bool unix_socket = false;
 };
 Peer StartNode(const NodeOptions& options = {});
-// Echoes the bodies of POSTs.
+// Echoes the bodies of POSTs, by way of a file each. Has the files "0-0" … "63-15", which contain their names.
 Peer StartNghttpd(Security security = Security::kPlain);
-// Over h2c; see grpc_echo_server.cc.
-Peer StartGrpcServer();
+// Over h2c; see grpc_echo_server.cc. Zero: connections may get as old as they like.
+Peer StartGrpcServer(absl::Duration max_connection_age = absl::ZeroDuration());
 // `limits`: more directives of its http block. Files of its folder "files" can be put and got.
 Peer StartNginx(Security security = Security::kPlain, std::string_view limits = "");
 // /echo is answered by HAProxy, everything else by a node behind it.
 Peer StartHaproxy(Security security = Security::kPlain);
+// Another process takes its place as in a reload: it listens on the same port, and the old one ends in order. Waits for that.
+void ReloadHaproxy(Peer& haproxy);
 
 // The root of the certificates of all these servers, and one for 127.0.0.1 and localhost.
 const TestCertificate& PeerCa();
