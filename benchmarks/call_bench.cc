@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "benchmarks/latency_histogram.h"
+#include "latency_histogram.h"
 #include "weft/weft.h"
 
 namespace {
