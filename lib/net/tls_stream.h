@@ -85,8 +85,8 @@ class TlsStream final : public ByteStream, private ReadyWatcher {
   ReadyWatcher* watcher_ = nullptr;  // the loop's thread
   bool established_ = false;
   bool resumed_ = false;
-  bool tls_broken_ =
-      false;  // after a fatal error nothing can be said any more, not even close_notify
+  // After a fatal error nothing can be said any more, not even close_notify.
+  bool tls_broken_ = false;
   std::string alpn_;
   absl::Status failure_;
   std::string certificate_problem_;

@@ -43,20 +43,35 @@ void CheckOneConnection(const char* what, const Peer& peer, Load load, double sh
 }
 
 // nghttpd has nothing to echo with that is fast: files with their names in them.
-const Load kFiles = {.ids_per_thread = 16,
-                     .request = [](const std::string& id) { return Request::Get("/" + id); },
-                     .id = [](const Response& response) { return response.body; }};
+constexpr int kFilesPerThread = 16;
+
+Peer StartNghttpdWithFiles(Security security) {
+  Peer nghttpd = StartNghttpd(security);
+  for (int i = 0; i < Load().threads * kFilesPerThread; ++i) {
+    const std::string name = absl::StrCat(i / kFilesPerThread, "-", i % kFilesPerThread);
+    nghttpd.files->Write(name, name);
+  }
+  return nghttpd;
+}
+
+Load FileLoad() {
+  Load load;
+  load.ids_per_thread = kFilesPerThread;
+  load.request = [](const std::string& id) { return Request::Get("/" + id); };
+  load.id = [](const Response& response) { return response.body; };
+  return load;
+}
 
 }  // namespace
 
 TEST_CASE("64 threads share one connection to nghttpd over h2c") {
   if (const std::string missing = MissingProgram("nghttpd"); !missing.empty()) WEFT_SKIP(missing);
-  CheckOneConnection("nghttpd h2c", StartNghttpd(Security::kPlain), kFiles, 1);
+  CheckOneConnection("nghttpd h2c", StartNghttpdWithFiles(Security::kPlain), FileLoad(), 1);
 }
 
 TEST_CASE("64 threads share one connection to nghttpd over TLS") {
   if (const std::string missing = MissingProgram("nghttpd"); !missing.empty()) WEFT_SKIP(missing);
-  CheckOneConnection("nghttpd TLS", StartNghttpd(Security::kTls), kFiles, 0.25);
+  CheckOneConnection("nghttpd TLS", StartNghttpdWithFiles(Security::kTls), FileLoad(), 0.25);
 }
 
 TEST_CASE("64 threads share one connection to node over h2c") {

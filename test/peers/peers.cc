@@ -106,10 +106,6 @@ Peer StartNode(const NodeOptions& options) {
 
 Peer StartNghttpd(Security security) {
   Peer peer = NewPeer(security);
-  for (int i = 0; i < 64 * 16; ++i) {
-    const std::string name = absl::StrCat(i / 16, "-", i % 16);
-    peer.files->Write(name, name);
-  }
   StartOnPort(peer, [&](uint16_t port) {
     ProcessOptions nghttpd{.args = {"nghttpd", "--echo-upload", "--address=127.0.0.1"},
                            .directory = peer.files->path()};

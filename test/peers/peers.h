@@ -45,7 +45,7 @@ struct NodeOptions {
   bool unix_socket = false;
 };
 Peer StartNode(const NodeOptions& options = {});
-// Echoes the bodies of POSTs, by way of a file each. Has the files "0-0" … "63-15", which contain their names.
+// Echoes the bodies of POSTs, by way of a file each, and has what a test writes to its `files`.
 Peer StartNghttpd(Security security = Security::kPlain);
 // Over h2c; see grpc_echo_server.cc. Zero: connections may get as old as they like.
 Peer StartGrpcServer(absl::Duration max_connection_age = absl::ZeroDuration());
