@@ -1,4 +1,5 @@
-// The hot pieces of a call, one by one: strand, timers, the list of what is waiting, waking, headers.
+// The hot pieces of a call, one by one: strand, timers, the list of what is waiting, waking,
+// headers.
 #include <benchmark/benchmark.h>
 
 #include <atomic>
@@ -40,7 +41,8 @@ struct Tick final : event::Timer {
   void OnTimer() override {}
 };
 
-// Deadlines in rising order, as calls with equal timeouts have them, with state.range(0) of them armed.
+// Deadlines in rising order, as calls with equal timeouts have them, with state.range(0) of them
+// armed.
 void TimerArmAndDisarm(benchmark::State& state) {
   event::TimerHeap heap;
   std::vector<std::unique_ptr<Tick>> ticks;
@@ -64,7 +66,8 @@ void SnapshotRead(benchmark::State& state) {
     made->Set(std::make_shared<const int>(7));
     return made;
   }();
-  for (auto _ : state) benchmark::DoNotOptimize(snapshot->With([](const int* value) { return *value; }));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(snapshot->With([](const int* value) { return *value; }));
 }
 BENCHMARK(SnapshotRead)->Threads(1)->Threads(2);
 
@@ -93,7 +96,9 @@ void HeadersOfAResponse(benchmark::State& state) {
 BENCHMARK(HeadersOfAResponse);
 
 void HeadersValidate(benchmark::State& state) {
-  const Headers headers{{"te", "trailers"}, {"content-type", "application/grpc"}, {"x-request-id", "0123456789abcdef"}};
+  const Headers headers{{"te", "trailers"},
+                        {"content-type", "application/grpc"},
+                        {"x-request-id", "0123456789abcdef"}};
   for (auto _ : state) benchmark::DoNotOptimize(headers.Validate());
 }
 BENCHMARK(HeadersValidate);

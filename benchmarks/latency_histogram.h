@@ -1,4 +1,5 @@
-// LatencyHistogram: durations in buckets whose width grows with them: 64 to each power of two, less than 1.6 % of error. One thread writes.
+// LatencyHistogram: durations in buckets whose width grows with them: 64 to each power of two, less
+// than 1.6 % of error. One thread writes.
 #ifndef WEFT_BENCHMARKS_LATENCY_HISTOGRAM_H_
 #define WEFT_BENCHMARKS_LATENCY_HISTOGRAM_H_
 

@@ -1,4 +1,5 @@
-// The protocol's share of a call: a request's head through HPACK into bytes, and the answer's bytes into events.
+// The protocol's share of a call: a request's head through HPACK into bytes, and the answer's bytes
+// into events.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -43,8 +44,10 @@ void Exchange(benchmark::State& state) {
   std::string out;
   session->Collect(out, 1 << 20);
   base::MonoTime now{};
-  if (!session->Feed(Frame(4, 0, 0, "") + Frame(4, 1, 0, ""), now).ok()) state.SkipWithError("no settings");
-  const Headers headers{{"te", "trailers"}, {"content-type", "application/grpc"}, {"grpc-timeout", "5S"}};
+  if (!session->Feed(Frame(4, 0, 0, "") + Frame(4, 1, 0, ""), now).ok())
+    state.SkipWithError("no settings");
+  const Headers headers{
+      {"te", "trailers"}, {"content-type", "application/grpc"}, {"grpc-timeout", "5S"}};
   const std::string data(64, 'x');
   uint32_t id = 1;
   for (auto _ : state) {

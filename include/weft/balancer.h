@@ -1,8 +1,9 @@
 // Balancer and Picker: the seam that chooses a host for each attempt.
 //
-// A balancer (control half) is told the host set whenever it changes and makes a picker; a picker (data half) is immutable
-// and is asked by many threads at once, on the path of every call: no lock, no allocation, no blocking. Facts that change
-// all the time (state, requests in flight) are read from the hosts themselves.
+// A balancer (control half) is told the host set whenever it changes and makes a picker; a picker
+// (data half) is immutable and is asked by many threads at once, on the path of every call: no
+// lock, no allocation, no blocking. Facts that change all the time (state, requests in flight) are
+// read from the hosts themselves.
 #ifndef WEFT_BALANCER_H_
 #define WEFT_BALANCER_H_
 
@@ -30,7 +31,8 @@ enum class HostState : uint8_t {
 };
 std::string_view HostStateName(HostState state);
 
-// The runtime record of one host. Thread-safe; shared by all channels of a factory that reach the same address.
+// The runtime record of one host. Thread-safe; shared by all channels of a factory that reach the
+// same address.
 class HostView {
  public:
   virtual const std::string& address() const = 0;
@@ -49,8 +51,8 @@ struct PickerHost {
 
 // What a pick may depend on.
 struct PickFacts {
-  uint64_t hash_key = 0;                           // 0: none
-  std::span<const HostView* const> tried = {};      // hosts that this call's earlier attempts used
+  uint64_t hash_key = 0;                        // 0: none
+  std::span<const HostView* const> tried = {};  // hosts that this call's earlier attempts used
 };
 
 struct PickResult {
@@ -74,8 +76,8 @@ class Picker {
   virtual PickResult Pick(const PickFacts& facts) const = 0;
 };
 
-// `hosts` in the order of the endpoint set, those that drain left out. Never called twice at a time; the picker is used
-// until after the next one is in place.
+// `hosts` in the order of the endpoint set, those that drain left out. Never called twice at a
+// time; the picker is used until after the next one is in place.
 class Balancer {
  public:
   virtual ~Balancer() = default;

@@ -1,10 +1,11 @@
 // BodySource and BodySink: bodies that are not in memory as a whole.
 //
-// A source is asked for the next piece only when there is room for it, a sink is handed the next piece only after it
-// returned from the last: the slower side sets the pace, and at most one stream window (1 MiB to begin with) of
-// response bytes and 64 KiB of request bytes are held in between.
-// Threads: the functions of one source or sink are never called at the same time; they run where the call's callbacks
-// run (a loop thread, or the executor of the call). One that blocks belongs on an executor.
+// A source is asked for the next piece only when there is room for it, a sink is handed the next
+// piece only after it returned from the last: the slower side sets the pace, and at most one stream
+// window (1 MiB to begin with) of response bytes and 64 KiB of request bytes are held in between.
+// Threads: the functions of one source or sink are never called at the same time; they run where
+// the call's callbacks run (a loop thread, or the executor of the call). One that blocks belongs on
+// an executor.
 #ifndef WEFT_BODY_H_
 #define WEFT_BODY_H_
 
@@ -22,8 +23,8 @@ class BodySource {
  public:
   virtual ~BodySource() = default;
 
-  // Appends the next bytes to `out` (some 16 KiB is a good piece) and returns true, or appends the last ones (or
-  // nothing) and returns false. An error cancels the call, which ends with it.
+  // Appends the next bytes to `out` (some 16 KiB is a good piece) and returns true, or appends the
+  // last ones (or nothing) and returns false. An error cancels the call, which ends with it.
   virtual absl::StatusOr<bool> Read(std::string& out) = 0;
   // Asked once, after the last Read: what follows the body.
   virtual Headers Trailers() { return {}; }
@@ -33,7 +34,8 @@ class BodySink {
  public:
   virtual ~BodySink() = default;
 
-  // The status and headers of the answer, before the first Write. An error cancels the call, which ends with it.
+  // The status and headers of the answer, before the first Write. An error cancels the call, which
+  // ends with it.
   virtual absl::Status OnHead(int status, const Headers& headers) {
     (void)status, (void)headers;
     return absl::OkStatus();

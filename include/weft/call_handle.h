@@ -17,9 +17,10 @@ class ChannelImpl;
 
 using ResponseCallback = absl::AnyInvocable<void(absl::StatusOr<Response>) &&>;
 
-// Destroying a handle cancels its call, and once the destructor has returned no callback of it runs any more: where
-// the callback is running on another thread at that moment, the destructor waits for its end (hold no lock that the
-// callback takes). Within the callback itself it returns at once. Movable; one thread at a time.
+// Destroying a handle cancels its call, and once the destructor has returned no callback of it runs
+// any more: where the callback is running on another thread at that moment, the destructor waits
+// for its end (hold no lock that the callback takes). Within the callback itself it returns at
+// once. Movable; one thread at a time.
 class CallHandle {
  public:
   CallHandle() = default;
@@ -29,10 +30,11 @@ class CallHandle {
   CallHandle& operator=(const CallHandle&) = delete;
   ~CallHandle() { Reset(); }
 
-  // Ends the call with CANCELLED; the callback still runs, with that or with an answer that was faster. Any time, any
-  // number of times.
+  // Ends the call with CANCELLED; the callback still runs, with that or with an answer that was
+  // faster. Any time, any number of times.
   void Cancel();
-  // Lets the call run on by itself; the callback runs when it ends. Cancel() has no effect afterwards.
+  // Lets the call run on by itself; the callback runs when it ends. Cancel() has no effect
+  // afterwards.
   void Detach();
   // As the destructor does. The handle is empty afterwards.
   void Reset();

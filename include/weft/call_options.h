@@ -12,37 +12,43 @@
 
 namespace weft::inline v0 {
 
-// Runs closures somewhere: a thread pool, an event loop. Must run each one once, never inside the call that passes it
-// in; may be called from any thread, and must outlive the calls that use it.
+// Runs closures somewhere: a thread pool, an event loop. Must run each one once, never inside the
+// call that passes it in; may be called from any thread, and must outlive the calls that use it.
 using Executor = std::function<void(absl::AnyInvocable<void() &&>)>;
 
 inline constexpr absl::Duration kDefaultTimeout = absl::Seconds(15);
 
 // A plain, trivially copied value.
 struct CallOptions {
-  // From the start of the call to its end, waiting and every attempt included; for a stream, to the end of the stream.
-  // Unset: the channel's default, which is 15 s unless changed. absl::InfiniteDuration() for none at all. Zero or
-  // less fails at once with DEADLINE_EXCEEDED, nothing sent.
+  // From the start of the call to its end, waiting and every attempt included; for a stream, to the
+  // end of the stream. Unset: the channel's default, which is 15 s unless changed.
+  // absl::InfiniteDuration() for none at all. Zero or less fails at once with DEADLINE_EXCEEDED,
+  // nothing sent.
   std::optional<absl::Duration> timeout = {};
-  // An absolute end; the earlier of the two holds. It is turned into the monotonic clock when the call starts: later
-  // changes of the wall clock change nothing.
+  // An absolute end; the earlier of the two holds. It is turned into the monotonic clock when the
+  // call starts: later changes of the wall clock change nothing.
   std::optional<absl::Time> deadline = {};
-  // Longest time without a byte moving in either direction once the request has been sent; unset: none but the deadline.
+  // Longest time without a byte moving in either direction once the request has been sent; unset:
+  // none but the deadline.
   std::optional<absl::Duration> idle_timeout = {};
 
-  // Says that running the request twice is harmless. GET, HEAD, OPTIONS, PUT and DELETE are taken to be so by themselves.
-  // A request that may have been processed is repeated only if it is idempotent.
+  // Says that running the request twice is harmless. GET, HEAD, OPTIONS, PUT and DELETE are taken
+  // to be so by themselves. A request that may have been processed is repeated only if it is
+  // idempotent.
   bool idempotent = false;
-  // Sent as `idempotency-key`, the same on every attempt, and makes the call idempotent. Empty: none.
-  // The bytes must live until the call was started (with Async: until it is awaited).
+  // Sent as `idempotency-key`, the same on every attempt, and makes the call idempotent. Empty:
+  // none. The bytes must live until the call was started (with Async: until it is awaited).
   std::string_view idempotency_key = {};
-  // While no host can be reached, wait for one until the deadline instead of failing with the reason.
+  // While no host can be reached, wait for one until the deadline instead of failing with the
+  // reason.
   bool wait_for_ready = false;
 
-  // Bodies of unary responses above this fail with RESOURCE_EXHAUSTED. Streams and sinks have no such limit.
+  // Bodies of unary responses above this fail with RESOURCE_EXHAUSTED. Streams and sinks have no
+  // such limit.
   size_t max_response_bytes = size_t{64} << 20;
 
-  // Where callbacks, resumptions, sources and sinks run. Null: on a loop thread. Not owned; must outlive the call.
+  // Where callbacks, resumptions, sources and sinks run. Null: on a loop thread. Not owned; must
+  // outlive the call.
   const Executor* executor = nullptr;
 };
 

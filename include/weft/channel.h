@@ -1,7 +1,8 @@
-// Channel: calls to one target. A cheap handle: connections belong to the factory and are shared by all its channels.
+// Channel: calls to one target. A cheap handle: connections belong to the factory and are shared by
+// all its channels.
 //
-// Thread-safe. It may be destroyed with calls in flight: they go on. Calls on a channel whose factory is gone
-// fail with CANCELLED.
+// Thread-safe. It may be destroyed with calls in flight: they go on. Calls on a channel whose
+// factory is gone fail with CANCELLED.
 #ifndef WEFT_CHANNEL_H_
 #define WEFT_CHANNEL_H_
 
@@ -31,15 +32,16 @@ class ChannelImpl;
 struct ChannelOptions {
   // Used by calls that set none.
   absl::Duration timeout = kDefaultTimeout;
-  // `:authority` of requests that set none, and the name that certificates are checked for. Empty: the endpoint's
-  // address ("localhost" for a Unix socket).
+  // `:authority` of requests that set none, and the name that certificates are checked for. Empty:
+  // the endpoint's address ("localhost" for a Unix socket).
   std::string authority = {};
   // Unset: plain HTTP/2 by prior knowledge (h2c).
   std::optional<TlsOptions> tls = {};
   // Null: round robin.
   BalancerFactory balancer = {};
-  // Idempotent calls whose attempt ended with the connection and may have been processed are tried again, at most this
-  // many attempts in all (1 … 5), within the channel's retry budget: one extra attempt per five calls, and ten a second.
+  // Idempotent calls whose attempt ended with the connection and may have been processed are tried
+  // again, at most this many attempts in all (1 … 5), within the channel's retry budget: one extra
+  // attempt per five calls, and ten a second.
   int max_attempts = 3;
 };
 
@@ -52,24 +54,29 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // Waits for the answer. FAILED_PRECONDITION at once on a loop thread, where waiting would stop the loop.
+  // Waits for the answer. FAILED_PRECONDITION at once on a loop thread, where waiting would stop
+  // the loop.
   absl::StatusOr<Response> Call(Request request, CallOptions options = {});
 
   // Returns at once. `done` is called exactly once, unless the handle is destroyed or reset before.
   [[nodiscard]] CallHandle Start(Request request, CallOptions options, ResponseCallback done);
 
-  // Writes the response body to `sink` as it comes; the Response's own body stays empty. `sink` must outlive the call.
-  [[nodiscard]] CallHandle Start(Request request, CallOptions options, BodySink* sink, ResponseCallback done);
+  // Writes the response body to `sink` as it comes; the Response's own body stays empty. `sink`
+  // must outlive the call.
+  [[nodiscard]] CallHandle Start(Request request, CallOptions options, BodySink* sink,
+                                 ResponseCallback done);
 
-  // auto response = co_await channel->Async(request); of any coroutine type. Destroying the suspended coroutine cancels.
+  // auto response = co_await channel->Async(request); of any coroutine type. Destroying the
+  // suspended coroutine cancels.
   [[nodiscard]] Awaitable Async(Request request, CallOptions options = {});
 
-  // A call whose bodies flow both ways. Request::body is sent first, and the request stays open for more unless
-  // `end_of_request` is set; Request::source is not for streams. Errors come from the stream's operations.
+  // A call whose bodies flow both ways. Request::body is sent first, and the request stays open for
+  // more unless `end_of_request` is set; Request::source is not for streams. Errors come from the
+  // stream's operations.
   Stream Open(Request request, CallOptions options = {}, bool end_of_request = false);
 
-  // Waits until a host is connected, at most that long. Calls do not need it; a service that wants its first call
-  // to be fast does.
+  // Waits until a host is connected, at most that long. Calls do not need it; a service that wants
+  // its first call to be fast does.
   absl::Status WaitForReady(absl::Duration timeout);
 
   const std::string& target() const;
@@ -78,8 +85,10 @@ class Channel {
 
  private:
   friend class Awaitable;
-  // Makes the call, writes its handle, then lets it run: `done` may run before this returns, on another thread.
-  void StartInto(CallHandle& handle, Request request, CallOptions options, BodySink* sink, ResponseCallback done);
+  // Makes the call, writes its handle, then lets it run: `done` may run before this returns, on
+  // another thread.
+  void StartInto(CallHandle& handle, Request request, CallOptions options, BodySink* sink,
+                 ResponseCallback done);
 
   std::shared_ptr<channel::ChannelImpl> impl_;
 };
@@ -90,7 +99,8 @@ class Channel::Awaitable {
       : channel_(channel), request_(std::move(request)), options_(std::move(options)) {}
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> handle) {
-    // The coroutine may be resumed, and this object be gone, before StartInto returns: nothing is touched after it.
+    // The coroutine may be resumed, and this object be gone, before StartInto returns: nothing is
+    // touched after it.
     channel_->StartInto(call_, std::move(request_), std::move(options_), nullptr,
                         [this, handle](absl::StatusOr<Response> response) {
                           response_.emplace(std::move(response));

@@ -1,17 +1,20 @@
 // ChannelFactory: owns the loops, the connections and the watches of a process, and makes channels.
 //
-// One per process is enough; several do not share connections. Thread-safe. Destroying it ends every call with CANCELLED,
-// says GOAWAY to every host and waits until all connections are closed (within a callback it does not wait). The loop threads end
-// with the last channel and call; channels may outlive the factory, and their calls then fail.
+// One per process is enough; several do not share connections. Thread-safe. Destroying it ends
+// every call with CANCELLED, says GOAWAY to every host and waits until all connections are closed
+// (within a callback it does not wait). The loop threads end with the last channel and call;
+// channels may outlive the factory, and their calls then fail.
 //
 // Targets of GetChannel:
-//   payments                         a name in the factory's registry (Options::registry)
-//   10.0.0.7:8080  [::1]:8080        one address; localhost:8080 is 127.0.0.1
-//   static:10.0.0.7:80,10.0.0.8:80   a list of addresses, unix:… among them
+//   payments                       a name in the factory's registry (Options::registry)
+//   10.0.0.7:8080  [::1]:8080      one address; localhost:8080 is 127.0.0.1
+//   static:10.0.0.7:80,10.0.0.8:80 a list of addresses, unix:… among them
 //   ipv4:10.0.0.7:80,…  ipv6:[::1]:80,…  unix:/run/svc.sock  unix:///run/svc.sock
-//   file:/etc/svc.json               endpoints from a JSON file, read again when it changes (see FileRegistry)
+//   file:/etc/svc.json             endpoints from a JSON file, read again when it changes (see
+//                                  FileRegistry)
 //
-// fork(): the parent goes on unharmed. In the child every call fails with FAILED_PRECONDITION; make a new factory there.
+// fork(): the parent goes on unharmed. In the child every call fails with FAILED_PRECONDITION; make
+// a new factory there.
 #ifndef WEFT_CHANNEL_FACTORY_H_
 #define WEFT_CHANNEL_FACTORY_H_
 
@@ -38,14 +41,17 @@ class FactoryImpl;
 struct ConnectionOptions {
   // From the first SYN to the peer's first SETTINGS, TLS included.
   absl::Duration connect_timeout = absl::Seconds(5);
-  // Pause before the n-th dial in a row: uniform between `base` and three times the pause before, at most `max`.
+  // Pause before the n-th dial in a row: uniform between `base` and three times the pause before,
+  // at most `max`.
   absl::Duration reconnect_base = absl::Milliseconds(100);
   absl::Duration reconnect_max = absl::Seconds(30);
-  // A PING after that long of reading nothing while streams are open (at least 10 s), the connection is dead if it is
-  // not answered within keepalive_timeout. Idle connections are asked each five minutes.
+  // A PING after that long of reading nothing while streams are open (at least 10 s), the
+  // connection is dead if it is not answered within keepalive_timeout. Idle connections are asked
+  // each five minutes.
   absl::Duration keepalive_interval = absl::Seconds(30);
   absl::Duration keepalive_timeout = absl::Seconds(10);
-  // How long a connection that takes nothing new (GOAWAY, a host that left) may take to end what runs on it.
+  // How long a connection that takes nothing new (GOAWAY, a host that left) may take to end what
+  // runs on it.
   absl::Duration drain_timeout = absl::Seconds(30);
   // Receive windows to begin with; they grow with need up to the maxima. 65,535 … 2^31-1 bytes.
   size_t stream_window = size_t{1} << 20;
@@ -54,7 +60,8 @@ struct ConnectionOptions {
   size_t max_connection_window = size_t{64} << 20;
   // Calls waiting for a stream of one host; one more fails with RESOURCE_EXHAUSTED.
   size_t max_pending_per_host = 65536;
-  // Header list of one response, as RFC 9113 section 6.5.2 counts it; above: that call fails with RESOURCE_EXHAUSTED.
+  // Header list of one response, as RFC 9113 section 6.5.2 counts it; above: that call fails with
+  // RESOURCE_EXHAUSTED.
   size_t max_header_list_bytes = size_t{64} << 10;
 };
 
@@ -69,10 +76,11 @@ struct FactoryStats {
   uint64_t retries = 0;
   uint64_t retries_refused_by_budget = 0;
   uint64_t keepalive_timeouts = 0;
-  uint64_t protocol_errors = 0;   // connections closed because the peer broke the protocol or flooded
+  uint64_t protocol_errors =
+      0;  // connections closed because the peer broke the protocol or flooded
   uint64_t resolver_errors = 0;
   uint64_t endpoints_skipped = 0;  // entries of endpoint sets that could not be used
-  uint64_t slow_callbacks = 0;    // callbacks that held a loop thread for more than 100 ms
+  uint64_t slow_callbacks = 0;     // callbacks that held a loop thread for more than 100 ms
 };
 
 class ChannelFactory {
@@ -89,17 +97,19 @@ class ChannelFactory {
     std::shared_ptr<net::Env> env = {};
   };
 
-  // INVALID_ARGUMENT names the option that is out of range; RESOURCE_EXHAUSTED: no thread or descriptor to be had.
+  // INVALID_ARGUMENT names the option that is out of range; RESOURCE_EXHAUSTED: no thread or
+  // descriptor to be had.
   static absl::StatusOr<std::shared_ptr<ChannelFactory>> Create(Options options);
   static absl::StatusOr<std::shared_ptr<ChannelFactory>> Create() { return Create(Options()); }
   ~ChannelFactory();
   ChannelFactory(const ChannelFactory&) = delete;
   ChannelFactory& operator=(const ChannelFactory&) = delete;
 
-  // Never waits: names are resolved and hosts are dialled from the first call on. INVALID_ARGUMENT says what is wrong
-  // with the target or the options (certificates are read here).
+  // Never waits: names are resolved and hosts are dialled from the first call on. INVALID_ARGUMENT
+  // says what is wrong with the target or the options (certificates are read here).
   absl::StatusOr<std::shared_ptr<Channel>> GetChannel(std::string_view target);
-  absl::StatusOr<std::shared_ptr<Channel>> GetChannel(std::string_view target, ChannelOptions options);
+  absl::StatusOr<std::shared_ptr<Channel>> GetChannel(std::string_view target,
+                                                      ChannelOptions options);
 
   FactoryStats Stats() const;
 
@@ -108,11 +118,13 @@ class ChannelFactory {
   std::shared_ptr<channel::FactoryImpl> impl_;
 };
 
-// A registry of JSON files, one a service: `directory`/<name>.json, in this form (all but "address" may be left out):
+// A registry of JSON files, one a service: `directory`/<name>.json, in this form (all but "address"
+// may be left out):
 //   {"endpoints": [{"address": "10.0.0.7:80", "weight": 1, "priority": 0, "draining": false,
-//                   "locality": {"region": "eu", "zone": "a", "sub_zone": ""}, "metadata": {"k": "v"}}]}
-// Read again when it changes; replace it by rename. A file that cannot be read or has an unknown field keeps the old set,
-// and the channel's DebugString says why.
+//                   "locality": {"region": "eu", "zone": "a", "sub_zone": ""},
+//                   "metadata": {"k": "v"}}]}
+// Read again when it changes; replace it by rename. A file that cannot be read or has an unknown
+// field keeps the old set, and the channel's DebugString says why.
 Registry FileRegistry(std::string directory);
 
 }  // namespace weft::inline v0

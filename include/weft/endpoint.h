@@ -20,7 +20,7 @@ struct Endpoint {
   std::string address = {};
   double weight = 1.0;  // > 0; relative to the others
   Locality locality = {};
-  int priority = 0;      // failover tier; 0 is used first
+  int priority = 0;       // failover tier; 0 is used first
   bool draining = false;  // gets no new calls
   std::map<std::string, std::string> metadata = {};
   bool operator==(const Endpoint&) const = default;

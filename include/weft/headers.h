@@ -1,8 +1,8 @@
 // Headers: the fields of a request or a response, in order, duplicates kept (RFC 9110 section 5).
 //
-// Shape: one block of bytes and an index into it, so that a whole header list costs two allocations. Views that
-// Headers hands out point into that block: they live until the object is changed, moved from or destroyed.
-// Not thread-safe for writers; any number of readers.
+// Shape: one block of bytes and an index into it, so that a whole header list costs two
+// allocations. Views that Headers hands out point into that block: they live until the object is
+// changed, moved from or destroyed. Not thread-safe for writers; any number of readers.
 #ifndef WEFT_HEADERS_H_
 #define WEFT_HEADERS_H_
 
@@ -30,7 +30,8 @@ class Headers {
   // Names are lowered. {{"accept", "text/plain"}, {"x-tenant", "7"}}
   Headers(std::initializer_list<std::pair<std::string_view, std::string_view>> fields);
 
-  // Appends a field; the name is lowered. Any bytes are taken here; a call refuses to send what `Validate` refuses.
+  // Appends a field; the name is lowered. Any bytes are taken here; a call refuses to send what
+  // `Validate` refuses.
   void Add(std::string_view name, std::string_view value);
   // Removes all fields of that name, then appends one.
   void Set(std::string_view name, std::string_view value);
@@ -40,7 +41,8 @@ class Headers {
   // Room for that many fields of that many bytes (names and values together) in all.
   void Reserve(size_t fields, size_t bytes);
 
-  // The first value of that name (any case), or an empty view where there is none; Find tells the two apart.
+  // The first value of that name (any case), or an empty view where there is none; Find tells the
+  // two apart.
   std::string_view operator[](std::string_view name) const;
   std::optional<std::string_view> Find(std::string_view name) const;
   bool Has(std::string_view name) const { return Find(name).has_value(); }
@@ -75,8 +77,9 @@ class Headers {
   Iterator begin() const { return {this, 0}; }
   Iterator end() const { return {this, size()}; }
 
-  // INVALID_ARGUMENT naming the first field that may not be sent over HTTP/2 (RFC 9113 section 8.2): a bad byte in a
-  // name or value, leading or trailing space, a pseudo-header, a connection-specific field. The value is never echoed.
+  // INVALID_ARGUMENT naming the first field that may not be sent over HTTP/2 (RFC 9113
+  // section 8.2): a bad byte in a name or value, leading or trailing space, a pseudo-header, a
+  // connection-specific field. The value is never echoed.
   absl::Status Validate() const;
 
  private:

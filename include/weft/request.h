@@ -13,11 +13,13 @@
 namespace weft::inline v0 {
 
 struct Request {
-  // Declared, so that Request is no aggregate: g++ 12 copies aggregates that are made within a co_await expression byte by byte.
+  // Declared, so that Request is no aggregate: g++ 12 copies aggregates that are made within a
+  // co_await expression byte by byte.
   Request() = default;
 
   std::string method = "GET";
-  // Path and query as they go on the wire: "/v1/charges?limit=3". Begins with '/', or is "*" for OPTIONS.
+  // Path and query as they go on the wire: "/v1/charges?limit=3". Begins with '/', or is "*" for
+  // OPTIONS.
   std::string path = "/";
   Headers headers = {};
   // The whole body, or, where a source is set, nothing: then the source is read.

@@ -1,7 +1,8 @@
 // Resolver: the seam through which a service's endpoints come.
 //
-// A resolver delivers complete sets; the core compares them, keeps the connections of what stayed, drains what left.
-// What it cannot resolve it reports as an error, and the last good set stays in force.
+// A resolver delivers complete sets; the core compares them, keeps the connections of what stayed,
+// drains what left. What it cannot resolve it reports as an error, and the last good set stays in
+// force.
 #ifndef WEFT_RESOLVER_H_
 #define WEFT_RESOLVER_H_
 
@@ -20,9 +21,11 @@ namespace weft::inline v0 {
 class ResolverSink {
  public:
   virtual ~ResolverSink() = default;
-  // The complete set. Entries that cannot be used (no parsable address, weight ≤ 0) are skipped and counted.
+  // The complete set. Entries that cannot be used (no parsable address, weight ≤ 0) are skipped and
+  // counted.
   virtual void OnEndpoints(EndpointSet endpoints) = 0;
-  // Why there is no new set. Until the first set arrived, calls fail with it (or wait, if they are wait_for_ready).
+  // Why there is no new set. Until the first set arrived, calls fail with it (or wait, if they are
+  // wait_for_ready).
   virtual void OnError(absl::Status status) = 0;
 };
 
@@ -34,8 +37,9 @@ class Resolver {
   virtual void Start(std::shared_ptr<ResolverSink> sink) = 0;
 };
 
-// Opens a resolver for a name: "payments" of GetChannel("payments"), or what follows the scheme of a URI. Called on the
-// thread of GetChannel, at the same time for different names; an error is GetChannel's answer.
+// Opens a resolver for a name: "payments" of GetChannel("payments"), or what follows the scheme of
+// a URI. Called on the thread of GetChannel, at the same time for different names; an error is
+// GetChannel's answer.
 using Registry = std::function<absl::StatusOr<std::unique_ptr<Resolver>>(std::string_view name)>;
 
 }  // namespace weft::inline v0

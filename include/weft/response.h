@@ -11,8 +11,8 @@ namespace weft::inline v0 {
 
 // What the client did to get an answer.
 struct CallInfo {
-  std::string host;    // address of the host that answered, "10.0.0.7:8080"
-  int attempts = 0;    // attempts that were started on a host, transparent retries included
+  std::string host;       // address of the host that answered, "10.0.0.7:8080"
+  int attempts = 0;       // attempts that were started on a host, transparent retries included
   absl::Duration waited;  // before the last attempt was given to its host (names, connections)
   absl::Duration took;    // from the call's start to its end
 };

@@ -1,13 +1,14 @@
 // Stream: a call whose request and response bodies flow piece by piece, in both directions at once.
 //
-// Back-pressure: Write waits while 64 KiB that the peer has not taken are waiting; what the peer sends is held until it
-// is read, at most one stream window of it (1 MiB to begin with), and only then may the peer send more. A stream that is
-// not read holds up nobody but itself.
-// Three forms of each operation: blocking, with a callback (…Then), and awaitable (…Async). At most one read and one
-// write may be waiting at a time; a second one fails with FAILED_PRECONDITION. Reads and writes may come from different
-// threads. Callbacks run where the call's callbacks run (CallOptions::executor), never inside the call that passes them.
-// The blocking forms are refused on a loop thread with FAILED_PRECONDITION.
-// Destroying a stream that has not ended cancels it; no callback of it runs once the destructor has returned.
+// Back-pressure: Write waits while 64 KiB that the peer has not taken are waiting; what the peer
+// sends is held until it is read, at most one stream window of it (1 MiB to begin with), and only
+// then may the peer send more. A stream that is not read holds up nobody but itself. Three forms of
+// each operation: blocking, with a callback (…Then), and awaitable (…Async). At most one read and
+// one write may be waiting at a time; a second one fails with FAILED_PRECONDITION. Reads and writes
+// may come from different threads. Callbacks run where the call's callbacks run
+// (CallOptions::executor), never inside the call that passes them. The blocking forms are refused
+// on a loop thread with FAILED_PRECONDITION. Destroying a stream that has not ended cancels it; no
+// callback of it runs once the destructor has returned.
 #ifndef WEFT_STREAM_H_
 #define WEFT_STREAM_H_
 
@@ -47,19 +48,21 @@ class Stream {
   absl::StatusOr<ResponseHead> Head();
   void HeadThen(HeadCallback done);
 
-  // The next piece of the response body, as it came; nothing at its end. Returning a piece lets the peer send as much.
+  // The next piece of the response body, as it came; nothing at its end. Returning a piece lets the
+  // peer send as much.
   std::optional<std::string> Read();
   void ReadThen(ReadCallback done);
 
-  // Takes the bytes (copied) and returns when there is room for more. An error says that the stream has ended; Finish
-  // says why. OK does not mean that the peer has them.
+  // Takes the bytes (copied) and returns when there is room for more. An error says that the stream
+  // has ended; Finish says why. OK does not mean that the peer has them.
   absl::Status Write(std::string_view bytes);
   void WriteThen(std::string_view bytes, WriteCallback done);
-  // Half-close: the request body is complete, `trailers` follow it. Never waits. Once; later writes fail.
+  // Half-close: the request body is complete, `trailers` follow it. Never waits. Once; later writes
+  // fail.
   absl::Status WritesDone(Headers trailers = {});
 
-  // Waits for the end and says how it was. What has not been read is thrown away; a request body that was not
-  // completed is ended first.
+  // Waits for the end and says how it was. What has not been read is thrown away; a request body
+  // that was not completed is ended first.
   absl::Status Finish();
   void FinishThen(WriteCallback done);
   // After the end: the trailers of the answer, and what the client did.
@@ -69,8 +72,8 @@ class Stream {
   // Ends the stream with CANCELLED, at once. Any thread, any time.
   void Cancel();
 
-  // auto piece = co_await stream.ReadAsync(); with any coroutine type. Destroying the suspended coroutine is fine as long
-  // as the stream is destroyed with it or before it.
+  // auto piece = co_await stream.ReadAsync(); with any coroutine type. Destroying the suspended
+  // coroutine is fine as long as the stream is destroyed with it or before it.
   template <class Result, class Begin>
   class Awaitable {
    public:
@@ -89,13 +92,16 @@ class Stream {
     std::optional<Result> result_;
   };
   auto HeadAsync() {
-    return MakeAwaitable<absl::StatusOr<ResponseHead>>([this](auto done) { HeadThen(std::move(done)); });
+    return MakeAwaitable<absl::StatusOr<ResponseHead>>(
+        [this](auto done) { HeadThen(std::move(done)); });
   }
   auto ReadAsync() {
-    return MakeAwaitable<std::optional<std::string>>([this](auto done) { ReadThen(std::move(done)); });
+    return MakeAwaitable<std::optional<std::string>>(
+        [this](auto done) { ReadThen(std::move(done)); });
   }
   auto WriteAsync(std::string_view bytes) {  // `bytes` must live until the await is over
-    return MakeAwaitable<absl::Status>([this, bytes](auto done) { WriteThen(bytes, std::move(done)); });
+    return MakeAwaitable<absl::Status>(
+        [this, bytes](auto done) { WriteThen(bytes, std::move(done)); });
   }
   auto FinishAsync() {
     return MakeAwaitable<absl::Status>([this](auto done) { FinishThen(std::move(done)); });

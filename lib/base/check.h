@@ -1,5 +1,5 @@
-// Assertions for what only a mistake in Weft itself can break. They abort debug builds; in release builds they are gone,
-// and the code around them must still do something harmless.
+// Assertions for what only a mistake in Weft itself can break. They abort debug builds; in release
+// builds they are gone, and the code around them must still do something harmless.
 #ifndef WEFT_LIB_BASE_CHECK_H_
 #define WEFT_LIB_BASE_CHECK_H_
 

@@ -6,7 +6,8 @@
 
 namespace weft::inline v0::base {
 
-// A number that differs between a process and its children, from the first call in the parent on. One relaxed load.
+// A number that differs between a process and its children, from the first call in the parent on.
+// One relaxed load.
 uint64_t ForkGeneration();
 
 }  // namespace weft::inline v0::base

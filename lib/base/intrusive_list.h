@@ -1,4 +1,5 @@
-// A doubly linked list whose links are in its elements: no allocation, and an element leaves in O(1).
+// A doubly linked list whose links are in its elements: no allocation, and an element leaves in
+// O(1).
 #ifndef WEFT_LIB_BASE_INTRUSIVE_LIST_H_
 #define WEFT_LIB_BASE_INTRUSIVE_LIST_H_
 

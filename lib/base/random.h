@@ -1,4 +1,5 @@
-// Random numbers from a seed: the same seed gives the same run. Not thread-safe; each owner forks one of its own.
+// Random numbers from a seed: the same seed gives the same run. Not thread-safe; each owner forks
+// one of its own.
 #ifndef WEFT_LIB_BASE_RANDOM_H_
 #define WEFT_LIB_BASE_RANDOM_H_
 
@@ -12,9 +13,13 @@ class Random {
   explicit Random(uint64_t seed) : engine_(seed) {}
   uint64_t Next() { return engine_(); }
   // 0 … bound − 1; bound > 0.
-  uint64_t Below(uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(engine_); }
+  uint64_t Below(uint64_t bound) {
+    return std::uniform_int_distribution<uint64_t>(0, bound - 1)(engine_);
+  }
   // low … high.
-  double Uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(engine_); }
+  double Uniform(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(engine_);
+  }
   Random Fork() { return Random(Next()); }
 
  private:

@@ -1,4 +1,5 @@
-// Intrusive reference counting, for objects whose owners cannot be told in advance: calls, host pools.
+// Intrusive reference counting, for objects whose owners cannot be told in advance: calls, host
+// pools.
 #ifndef WEFT_LIB_BASE_REF_H_
 #define WEFT_LIB_BASE_REF_H_
 

@@ -1,7 +1,9 @@
-// Snapshot<T>: an immutable value that many threads read all the time and one replaces now and then.
+// Snapshot<T>: an immutable value that many threads read all the time and one replaces now and
+// then.
 //
-// Readers lock one of 16 stripes, chosen by thread, so that they meet neither each other nor a shared reference count; a
-// writer visits all stripes. A read therefore costs one uncontended lock (about 20 ns), whatever the number of cores.
+// Readers lock one of 16 stripes, chosen by thread, so that they meet neither each other nor a
+// shared reference count; a writer visits all stripes. A read therefore costs one uncontended lock
+// (about 20 ns), whatever the number of cores.
 #ifndef WEFT_LIB_BASE_SNAPSHOT_H_
 #define WEFT_LIB_BASE_SNAPSHOT_H_
 
@@ -17,7 +19,8 @@ namespace weft::inline v0::base {
 template <class T>
 class Snapshot {
  public:
-  // `read` is called with the present value (null before the first Set) and must be short: a writer waits for it.
+  // `read` is called with the present value (null before the first Set) and must be short: a writer
+  // waits for it.
   template <class Read>
   auto With(Read&& read) const {
     const Stripe& stripe = stripes_[ThisThreadsStripe()];

@@ -1,5 +1,5 @@
-// The two spellings of a string view. Abseil is built either with its own type or with std's; Weft's API uses std's, so a view passed to
-// an Abseil function goes through V().
+// The two spellings of a string view. Abseil is built either with its own type or with std's;
+// Weft's API uses std's, so a view passed to an Abseil function goes through V().
 #ifndef WEFT_LIB_BASE_STRINGS_H_
 #define WEFT_LIB_BASE_STRINGS_H_
 

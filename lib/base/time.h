@@ -1,4 +1,5 @@
-// Monotonic time. All of Weft counts in it; the wall clock is read only to turn a user's absolute deadline into it.
+// Monotonic time. All of Weft counts in it; the wall clock is read only to turn a user's absolute
+// deadline into it.
 #ifndef WEFT_LIB_BASE_TIME_H_
 #define WEFT_LIB_BASE_TIME_H_
 

@@ -13,7 +13,9 @@
 namespace weft::inline v0::call {
 namespace {
 
-http::StreamEnd Local(absl::Status status) { return {std::move(status), Origin::kLocal, Processed::kNotSent}; }
+http::StreamEnd Local(absl::Status status) {
+  return {std::move(status), Origin::kLocal, Processed::kNotSent};
+}
 
 }  // namespace
 
@@ -46,7 +48,8 @@ Call::Call(std::shared_ptr<Target> target, Request request, const CallOptions& o
       request_(std::move(request)),
       options_(options),
       loop_(&target_->cluster->loop()) {
-  if (!options.idempotency_key.empty()) request_.headers.Set("idempotency-key", options.idempotency_key);
+  if (!options.idempotency_key.empty())
+    request_.headers.Set("idempotency-key", options.idempotency_key);
 }
 
 Call::~Call() = default;
@@ -55,22 +58,26 @@ void Call::Begin() {
   started_ = target_->clock->Now();
   deadline_ = base::After(started_, options_.timeout.value_or(target_->timeout));
   if (options_.deadline.has_value()) {
-    deadline_ = std::min(deadline_, base::After(started_, *options_.deadline - target_->clock->WallNow()));
+    deadline_ =
+        std::min(deadline_, base::After(started_, *options_.deadline - target_->clock->WallNow()));
   }
-  idempotent_ = options_.idempotent || IsIdempotentMethod(request_.method) || request_.headers.Has("idempotency-key");
+  idempotent_ = options_.idempotent || IsIdempotentMethod(request_.method) ||
+                request_.headers.Has("idempotency-key");
   Retain();  // until the end
   absl::Status refusal = target_->Refusal();
   if (refusal.ok()) refusal = CheckRequest(request_);
   // PumpedCall takes the source out; nobody else can do anything with it.
   if (refusal.ok() && request_.source != nullptr) {
-    refusal = absl::InvalidArgumentError("the request has a source: pass it to Start or Call, not to Open");
+    refusal = absl::InvalidArgumentError(
+        "the request has a source: pass it to Start or Call, not to Open");
   }
   if (!refusal.ok()) {
     End(Local(std::move(refusal)), nullptr);
     return;
   }
   if (deadline_ <= started_) {
-    End(Local(absl::DeadlineExceededError("the deadline had passed before the call began")), nullptr);
+    End(Local(absl::DeadlineExceededError("the deadline had passed before the call began")),
+        nullptr);
     return;
   }
   target_->budget.Deposit(started_);
@@ -89,7 +96,8 @@ void Call::Cancel() {
   }
   if (attempt != nullptr) attempt->Cancel();
   // In kPicking, and where the waiting is over, the thread that moves the call sees `cancelled_`.
-  if (waiting && target_->cluster->StopWaiting(this)) End(Local(absl::CancelledError("cancelled")), nullptr);
+  if (waiting && target_->cluster->StopWaiting(this))
+    End(Local(absl::CancelledError("cancelled")), nullptr);
 }
 
 void Call::Pick() {
@@ -121,13 +129,15 @@ void Call::Pick() {
       End(Local(status), nullptr);
       return;
     }
-    // From here on the waiting may be over at any time. A Cancel that came before it began found nothing to stop.
+    // From here on the waiting may be over at any time. A Cancel that came before it began found
+    // nothing to stop.
     bool cancelled;
     {
       std::lock_guard<std::mutex> lock(mutex_);
       cancelled = cancelled_;
     }
-    if (cancelled && target_->cluster->StopWaiting(this)) End(Local(absl::CancelledError("cancelled")), nullptr);
+    if (cancelled && target_->cluster->StopWaiting(this))
+      End(Local(absl::CancelledError("cancelled")), nullptr);
     return;
   }
 }
@@ -142,7 +152,8 @@ void Call::OnPickAgain() {
 }
 
 void Call::OnWaitOver(absl::Status why) {
-  if (why.ok()) why = absl::DeadlineExceededError("the deadline passed while no host could be reached");
+  if (why.ok())
+    why = absl::DeadlineExceededError("the deadline passed while no host could be reached");
   End(Local(std::move(why)), nullptr);
 }
 
@@ -203,8 +214,9 @@ bool Call::MayRepeat(const http::StreamEnd& end) {
     target_->counters->transparent_retries.Add();
     return true;
   }
-  const bool harmless = end.processed == Processed::kRefused ||
-                        (idempotent_ && end.origin == Origin::kConnection && absl::IsUnavailable(end.status));
+  const bool harmless =
+      end.processed == Processed::kRefused ||
+      (idempotent_ && end.origin == Origin::kConnection && absl::IsUnavailable(end.status));
   if (!harmless || attempts_.size() >= static_cast<size_t>(target_->max_attempts)) return false;
   if (!target_->budget.TryWithdraw(policy::RetryBudget::Use::kRetry, target_->clock->Now())) {
     target_->counters->retries_refused_by_budget.Add();
@@ -232,15 +244,21 @@ void Call::End(http::StreamEnd end, event::WakeBatch* wakes) {
 absl::Status Call::Describe(http::StreamEnd end, base::MonoTime now) const {
   end.processed = std::max(end.processed, processed_);
   std::string message = absl::StrCat(target_->name, ": ");
-  CallError error{.origin = end.origin, .processed = end.processed, .host = "", .attempts = static_cast<int>(attempts_.size())};
-  const std::string took = absl::FormatDuration(absl::Trunc(absl::FromChrono(now - started_), absl::Microseconds(100)));
+  CallError error{.origin = end.origin,
+                  .processed = end.processed,
+                  .host = "",
+                  .attempts = static_cast<int>(attempts_.size())};
+  const std::string took =
+      absl::FormatDuration(absl::Trunc(absl::FromChrono(now - started_), absl::Microseconds(100)));
   if (attempts_.empty()) {
     absl::StrAppend(&message, end.status.message());
-    if (now - started_ >= std::chrono::milliseconds(1)) absl::StrAppend(&message, " (after ", took, ")");
+    if (now - started_ >= std::chrono::milliseconds(1))
+      absl::StrAppend(&message, " (after ", took, ")");
   } else {
     error.host = attempts_.back()->host->address();
-    absl::StrAppend(&message, attempts_.size(), attempts_.size() == 1 ? " attempt in " : " attempts in ", took, ", last: ",
-                    error.host, end.origin == Origin::kLocal ? ": " : " ", end.status.message());
+    absl::StrAppend(
+        &message, attempts_.size(), attempts_.size() == 1 ? " attempt in " : " attempts in ", took,
+        ", last: ", error.host, end.origin == Origin::kLocal ? ": " : " ", end.status.message());
   }
   absl::StrAppend(&message, "; ", base::V(ProcessedName(end.processed)));
   absl::Status status(end.status.code(), message);
@@ -258,8 +276,9 @@ http::RequestHead Call::MakeHead(const Attempt& attempt, bool tls) const {
   } else if (!target_->authority.empty()) {
     head.authority = target_->authority;
   } else {
-    head.authority = attempt.host->net_address().is_unix() ? std::string_view("localhost")
-                                                           : std::string_view(attempt.host->address());
+    head.authority = attempt.host->net_address().is_unix()
+                         ? std::string_view("localhost")
+                         : std::string_view(attempt.host->address());
   }
   head.headers = &request_.headers;
   head.has_body = has_body();

@@ -1,15 +1,17 @@
-// Call: what the user asked for, from the first pick to the one result. It makes attempts; its subclasses turn what attempts receive
-// into a response or a stream.
+// Call: what the user asked for, from the first pick to the one result. It makes attempts; its
+// subclasses turn what attempts receive into a response or a stream.
 //
-//                    pick: queue                     host set or state changed
-//   kPicking ◀──────────────────────── kWaiting ◀─────┐
-//      │  ▲  └───────────────────────────▲────────────┘
-//      │  │ attempt ended, may be repeated
-//      ▼  │
-//   kAttempting ── attempt ended ──▶ kEnded ◀── pick: fail; deadline; Cancel (from every state)
+//                  pick: queue
+//   kPicking ─────────────────────▶ kWaiting
+//    │  ▲  ▲                           │
+//    │  │  └─ host set or state changed ┘
+//    │  └── attempt ended, to be repeated
+//    ▼      │
+//   kAttempting ── attempt ended ──▶ kEnded ◀── pick: fail, deadline, Cancel (from every state)
 //
-// Who moves it: the thread that begins the call, then whoever holds the strand of the present attempt's host, or the cluster's loop
-// while it waits. `mutex_` guards the few words that Cancel, which comes from anywhere, must agree on with them.
+// Who moves it: the thread that begins the call, then whoever holds the strand of the present
+// attempt's host, or the cluster's loop while it waits. `mutex_` guards the few words that Cancel,
+// which comes from anywhere, must agree on with them.
 //
 // What is repeated, by itself (nothing of it was processed, so it is safe for every request):
 //   - an attempt of which no byte was sent, until the deadline or until no host can be reached
@@ -79,7 +81,8 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   Call(std::shared_ptr<Target> target, Request request, const CallOptions& options);
   ~Call() override;
 
-  // Once. Checks the request, then picks. OnCallEnd may be called before it returns. The caller holds a reference.
+  // Once. Checks the request, then picks. OnCallEnd may be called before it returns. The caller
+  // holds a reference.
   void Begin();
 
   // What subclasses make of it. All with the strand of the attempt's host held; one at a time.
@@ -89,9 +92,11 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   virtual void OnHead(Attempt& attempt, int status, Headers headers) = 0;
   virtual void OnData(Attempt& attempt, std::string_view bytes) = 0;
   virtual void OnTrailers(Headers trailers) = 0;
-  // The attempt is to be repeated: begin the body anew, forget what was received. False: that cannot be done (any more).
+  // The attempt is to be repeated: begin the body anew, forget what was received. False: that
+  // cannot be done (any more).
   virtual bool Rewind() = 0;
-  // Exactly once, last; the status has its payload. Whoever sleeps is to be woken through `wakes`. Runs no user code.
+  // Exactly once, last; the status has its payload. Whoever sleeps is to be woken through `wakes`.
+  // Runs no user code.
   virtual void OnCallEnd(absl::Status status, event::WakeBatch& wakes) = 0;
 
   // Runs `operation` on the present attempt, if there is one that has not ended.
@@ -112,7 +117,8 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   CallInfo Info() const;
   // Where callbacks are to run: the loop of the last host, or of the cluster. Any thread.
   event::Loop& loop() const { return *loop_.load(std::memory_order_acquire); }
-  // Runs it there, or on a thread of its own where there is no loop (in a forked child, where every call fails).
+  // Runs it there, or on a thread of its own where there is no loop (in a forked child, where every
+  // call fails).
   void PostCallback(absl::AnyInvocable<void() &&> callback);
 
  private:
@@ -140,8 +146,8 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   const CallOptions options_;
   bool idempotent_ = false;
   bool refused_before_ = false;
-  http::StreamEnd last_end_;                    // of the attempt before, where the call is repeated
-  Processed processed_ = Processed::kNotSent;   // the worst of all attempts
+  http::StreamEnd last_end_;                   // of the attempt before, where the call is repeated
+  Processed processed_ = Processed::kNotSent;  // the worst of all attempts
   base::MonoTime started_;
   base::MonoTime deadline_;
   base::MonoTime last_attempt_started_;

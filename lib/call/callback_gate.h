@@ -1,8 +1,10 @@
-// CallbackGate: decides, once, whether a callback runs or its handle was destroyed first, and lets the destroyer wait for a callback
-// that is running.
+// CallbackGate: decides, once, whether a callback runs or its handle was destroyed first, and lets
+// the destroyer wait for a callback that is running.
 //
-//   kArmed ──Enter──▶ kRunning ──Leave──▶ kClosed
-//      └─────────────────Close─────────────▲        Close during kRunning waits, unless this thread is the one that runs
+//   kArmed ── Enter ──▶ kRunning ── Leave ──▶ kClosed
+//      └──────────────── Close ─────────────────▲
+//
+// Close during kRunning waits, unless this thread is the one that runs it.
 #ifndef WEFT_LIB_CALL_CALLBACK_GATE_H_
 #define WEFT_LIB_CALL_CALLBACK_GATE_H_
 
@@ -29,7 +31,8 @@ class CallbackGate {
     if (state_.compare_exchange_strong(state, kClosed, std::memory_order_acq_rel)) return;
     while (state != kClosed) {
       if (runner_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
-      if (state == kAwaited || state_.compare_exchange_weak(state, kAwaited, std::memory_order_acq_rel)) {
+      if (state == kAwaited ||
+          state_.compare_exchange_weak(state, kAwaited, std::memory_order_acq_rel)) {
         state_.wait(kAwaited, std::memory_order_acquire);
         state = state_.load(std::memory_order_acquire);
       }

@@ -1,4 +1,5 @@
-// CallbackGroup: as CallbackGate, for a stream, of which several callbacks may run at the same time and one after another.
+// CallbackGroup: as CallbackGate, for a stream, of which several callbacks may run at the same time
+// and one after another.
 #ifndef WEFT_LIB_CALL_CALLBACK_GROUP_H_
 #define WEFT_LIB_CALL_CALLBACK_GROUP_H_
 
@@ -30,7 +31,8 @@ class CallbackGroup {
     closed_ = true;
     left_.wait(lock, [this] {
       const std::thread::id self = std::this_thread::get_id();
-      return std::all_of(running_.begin(), running_.end(), [self](std::thread::id id) { return id == self; });
+      return std::all_of(running_.begin(), running_.end(),
+                         [self](std::thread::id id) { return id == self; });
     });
   }
 

@@ -27,7 +27,8 @@ class PendingResult {
   explicit PendingResult(BlockedFor<Result>* blocked) : blocked_(blocked) {}
   explicit PendingResult(Callback callback) : callback_(std::move(callback)) {}
   PendingResult(PendingResult&& other) noexcept
-      : blocked_(std::exchange(other.blocked_, nullptr)), callback_(std::exchange(other.callback_, nullptr)) {}
+      : blocked_(std::exchange(other.blocked_, nullptr)),
+        callback_(std::exchange(other.callback_, nullptr)) {}
   PendingResult& operator=(PendingResult&& other) noexcept {
     blocked_ = std::exchange(other.blocked_, nullptr);
     callback_ = std::exchange(other.callback_, nullptr);
@@ -36,7 +37,8 @@ class PendingResult {
 
   explicit operator bool() const { return blocked_ != nullptr || callback_ != nullptr; }
 
-  // Gives the result to a thread that waits and returns nothing, or returns the callback that is to have it.
+  // Gives the result to a thread that waits and returns nothing, or returns the callback that is to
+  // have it.
   Callback Deliver(Result& result, event::WakeBatch& wakes) && {
     if (BlockedFor<Result>* const blocked = std::exchange(blocked_, nullptr)) {
       blocked->result.emplace(std::move(result));

@@ -7,7 +7,8 @@
 namespace weft::inline v0::call {
 namespace {
 
-// The source is not the stream's to know: the stream's request is what can be checked and sent at once.
+// The source is not the stream's to know: the stream's request is what can be checked and sent at
+// once.
 Request WithoutSource(Request request) {
   request.source = nullptr;
   return request;
@@ -15,7 +16,8 @@ Request WithoutSource(Request request) {
 
 }  // namespace
 
-PumpedCall::PumpedCall(std::shared_ptr<Target> target, Request request, const CallOptions& options, BodySink* sink)
+PumpedCall::PumpedCall(std::shared_ptr<Target> target, Request request, const CallOptions& options,
+                       BodySink* sink)
     : stream_(base::MakeRef<StreamCall>(std::move(target), WithoutSource(request), options,
                                         /*end_of_request=*/request.source == nullptr)),
       source_(std::move(request.source)),
@@ -26,7 +28,8 @@ void PumpedCall::Start(ResponseCallback done) {
   done_ = std::move(done);
   const auto self = base::Ref<PumpedCall>::Share(this);
   stream_->Start();
-  stream_->Head(PendingResult<StreamCall::HeadResult>([self](auto head) { self->OnHead(std::move(head)); }));
+  stream_->Head(
+      PendingResult<StreamCall::HeadResult>([self](auto head) { self->OnHead(std::move(head)); }));
   if (source_ != nullptr) {
     // The first piece is asked for where the later ones are, not on the caller's thread.
     stream_->Write("", PendingResult<absl::Status>([self](absl::Status written) {
@@ -56,14 +59,16 @@ void PumpedCall::PumpOut() {
     return;
   }
   if (*more) {
-    stream_->Write(piece, PendingResult<absl::Status>([self = base::Ref<PumpedCall>::Share(this)](absl::Status written) {
-                     if (written.ok()) self->PumpOut();
-                   }));
+    stream_->Write(piece, PendingResult<absl::Status>(
+                              [self = base::Ref<PumpedCall>::Share(this)](absl::Status written) {
+                                if (written.ok()) self->PumpOut();
+                              }));
     return;
   }
   if (!piece.empty()) stream_->Write(piece, PendingResult<absl::Status>());
   const absl::Status done = stream_->WritesDone(source_->Trailers());
-  if (absl::IsInvalidArgument(done)) Fail(done);  // a trailer that cannot be sent; an ended stream tells by itself
+  if (absl::IsInvalidArgument(done))
+    Fail(done);  // a trailer that cannot be sent; an ended stream tells by itself
 }
 
 void PumpedCall::OnHead(absl::StatusOr<ResponseHead> head) {
@@ -71,21 +76,25 @@ void PumpedCall::OnHead(absl::StatusOr<ResponseHead> head) {
     response_.status = head->status;
     response_.headers = std::move(head->headers);
     if (sink_ != nullptr) {
-      if (absl::Status status = sink_->OnHead(response_.status, response_.headers); !status.ok()) Fail(std::move(status));
+      if (absl::Status status = sink_->OnHead(response_.status, response_.headers); !status.ok())
+        Fail(std::move(status));
     }
   }
   PumpIn();
 }
 
 void PumpedCall::PumpIn() {
-  stream_->Read(PendingResult<StreamCall::ReadResult>(
-      [self = base::Ref<PumpedCall>::Share(this)](auto piece) { self->OnPiece(std::move(piece)); }));
+  stream_->Read(
+      PendingResult<StreamCall::ReadResult>([self = base::Ref<PumpedCall>::Share(this)](
+                                                auto piece) { self->OnPiece(std::move(piece)); }));
 }
 
 void PumpedCall::OnPiece(std::optional<std::string> piece) {
   if (!piece.has_value()) {
     stream_->Finish(PendingResult<absl::Status>(
-        [self = base::Ref<PumpedCall>::Share(this)](absl::Status status) { self->OnFinished(std::move(status)); }));
+        [self = base::Ref<PumpedCall>::Share(this)](absl::Status status) {
+          self->OnFinished(std::move(status));
+        }));
     return;
   }
   absl::Status status;

@@ -1,5 +1,6 @@
-// PumpedCall: a request whose body comes from a BodySource, or whose response body goes to a BodySink: a StreamCall, and two pumps that
-// move one piece after the other. Each step runs where the call's callbacks run, and begins only when the one before it is over.
+// PumpedCall: a request whose body comes from a BodySource, or whose response body goes to a
+// BodySink: a StreamCall, and two pumps that move one piece after the other. Each step runs where
+// the call's callbacks run, and begins only when the one before it is over.
 #ifndef WEFT_LIB_CALL_PUMPED_CALL_H_
 #define WEFT_LIB_CALL_PUMPED_CALL_H_
 
@@ -20,7 +21,8 @@ namespace weft::inline v0::call {
 class PumpedCall final : public base::RefCounted, public Controlled {
  public:
   // `sink` null: the body is put together, at most max_response_bytes of it.
-  PumpedCall(std::shared_ptr<Target> target, Request request, const CallOptions& options, BodySink* sink);
+  PumpedCall(std::shared_ptr<Target> target, Request request, const CallOptions& options,
+             BodySink* sink);
 
   // Once. The caller holds a reference.
   void Start(ResponseCallback done);
@@ -31,7 +33,8 @@ class PumpedCall final : public base::RefCounted, public Controlled {
   void ReleaseHandle() override { Release(); }
 
  private:
-  // The source, the sink or a limit ended the call; it ends with that even where the exchange itself has ended well.
+  // The source, the sink or a limit ended the call; it ends with that even where the exchange
+  // itself has ended well.
   void Fail(absl::Status status);
   absl::Status failure();
   // The request: Write ▶ written ▶ Write ▶ …
@@ -48,7 +51,8 @@ class PumpedCall final : public base::RefCounted, public Controlled {
   const size_t max_response_bytes_;
   ResponseCallback done_;
   Response response_;
-  std::mutex failure_mutex_;  // both pumps may run at the same time, on an executor of several threads
+  std::mutex
+      failure_mutex_;  // both pumps may run at the same time, on an executor of several threads
   absl::Status failure_;
 };
 

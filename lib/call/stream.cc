@@ -12,7 +12,8 @@ absl::Status NoStream() { return absl::FailedPreconditionError("the Stream is em
 
 absl::Status WouldBlock(const char* what) {
   return absl::FailedPreconditionError(
-      std::string("a blocking Stream::") + what + " on a loop thread would stop the loop; use the form with a callback");
+      std::string("a blocking Stream::") + what +
+      " on a loop thread would stop the loop; use the form with a callback");
 }
 
 // Blocks for what `begin` asks for.
@@ -84,7 +85,9 @@ absl::Status Stream::Finish() {
   return Block<absl::Status>([this](auto to) { call_->Finish(std::move(to)); });
 }
 
-void Stream::FinishThen(WriteCallback done) { call_->Finish(call::PendingResult<absl::Status>(std::move(done))); }
+void Stream::FinishThen(WriteCallback done) {
+  call_->Finish(call::PendingResult<absl::Status>(std::move(done)));
+}
 
 Headers Stream::Trailers() const { return call_ == nullptr ? Headers() : call_->trailers(); }
 

@@ -14,14 +14,17 @@ constexpr size_t kMaxReplay = size_t{256} << 10;
 constexpr size_t kJoinBytes = size_t{16} << 10;
 
 absl::Status Busy(const char* what) {
-  return absl::FailedPreconditionError(std::string("the stream has a ") + what + " waiting already");
+  return absl::FailedPreconditionError(std::string("the stream has a ") + what +
+                                       " waiting already");
 }
 
 }  // namespace
 
-StreamCall::StreamCall(std::shared_ptr<Target> target, Request request, const CallOptions& options, bool end_of_request)
+StreamCall::StreamCall(std::shared_ptr<Target> target, Request request, const CallOptions& options,
+                       bool end_of_request)
     : Call(std::move(target), std::move(request), options),
-      has_body_(!end_of_request || !this->request().body.empty() || !this->request().trailers.empty()),
+      has_body_(!end_of_request || !this->request().body.empty() ||
+                !this->request().trailers.empty()),
       out_(std::move(this->request().body)),
       writes_done_(end_of_request) {}
 
@@ -86,7 +89,8 @@ absl::Status StreamCall::WritesDone(Headers trailers) {
   if (absl::Status status = trailers.Validate(); !status.ok()) return status;
   {
     std::lock_guard<std::mutex> lock(io_mutex_);
-    if (ended_) return status_.ok() ? absl::FailedPreconditionError("the stream has ended") : status_;
+    if (ended_)
+      return status_.ok() ? absl::FailedPreconditionError("the stream has ended") : status_;
     if (writes_done_) return absl::FailedPreconditionError("the request body was completed");
     writes_done_ = true;
     request().trailers = std::move(trailers);
@@ -144,14 +148,17 @@ void StreamCall::Deliver(PendingResult<Result> to, Result result, event::WakeBat
   auto callback = std::move(to).Deliver(result, wakes != nullptr ? *wakes : own);
   own.Wake();
   if (callback == nullptr) return;
-  auto run = [call = base::Ref<StreamCall>::Share(this), callback = std::move(callback), result = std::move(result)]() mutable {
+  auto run = [call = base::Ref<StreamCall>::Share(this), callback = std::move(callback),
+              result = std::move(result)]() mutable {
     if (!call->callbacks_.Enter()) return;
     std::move(callback)(std::move(result));
     callback = nullptr;  // what it holds goes before the stream's owner may go on
     call->callbacks_.Leave();
   };
   if (options().executor != nullptr) {
-    PostCallback([executor = options().executor, run = std::move(run)]() mutable { (*executor)(std::move(run)); });
+    PostCallback([executor = options().executor, run = std::move(run)]() mutable {
+      (*executor)(std::move(run));
+    });
   } else {
     PostCallback(std::move(run));
   }
@@ -169,7 +176,7 @@ http::BodyPiece StreamCall::ReadBody(char* to, size_t size) {
     out_sent_ += piece.bytes;
     if (head_.has_value() || out_sent_ > kMaxReplay) ForgetSent();
     if (unsent() <= kMaxUnsent) writer = std::move(writer_);
-    piece.next = unsent() > 0    ? http::BodyPiece::Next::kMore
+    piece.next = unsent() > 0   ? http::BodyPiece::Next::kMore
                  : writes_done_ ? http::BodyPiece::Next::kEnd
                                 : http::BodyPiece::Next::kWait;
   }
@@ -211,7 +218,8 @@ void StreamCall::OnData(Attempt& attempt, std::string_view bytes) {
     }
   }
   attempt.ConsumeNow(bytes.size());
-  if (reader) Deliver(std::move(reader), ReadResult(std::string(bytes)), &attempt.host->strand().wakes());
+  if (reader)
+    Deliver(std::move(reader), ReadResult(std::string(bytes)), &attempt.host->strand().wakes());
 }
 
 void StreamCall::OnTrailers(Headers trailers) {
@@ -247,7 +255,8 @@ void StreamCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {
     finisher = std::move(finisher_);
     status = status_;
   }
-  const absl::Status why = status.ok() ? absl::FailedPreconditionError("the stream has ended") : status;
+  const absl::Status why =
+      status.ok() ? absl::FailedPreconditionError("the stream has ended") : status;
   if (head_reader) Deliver(std::move(head_reader), HeadResult(why), &wakes);
   if (reader) Deliver(std::move(reader), ReadResult(), &wakes);
   if (writer) Deliver(std::move(writer), why, &wakes);

@@ -1,8 +1,11 @@
-// StreamCall: a call whose bodies flow piece by piece. What Stream does, and what sources and sinks are pumped through.
+// StreamCall: a call whose bodies flow piece by piece. What Stream does, and what sources and sinks
+// are pumped through.
 //
-//   Write ─▶ out_ (64 KiB, then the writer waits) ─▶ ReadBody ─▶ session        session ─▶ OnData ─▶ in_ ─▶ Read ─▶ Consume
+//   Write ─▶ out_ (64 KiB, then the writer waits) ─▶ ReadBody ─▶ session
+//   session ─▶ OnData ─▶ in_ (one stream window) ─▶ Read ─▶ Consume: the peer may send as much
 //
-// What was sent is kept until the answer begins or 256 KiB are passed, so that an attempt that was not processed can be repeated.
+// What was sent is kept until the answer begins or 256 KiB are passed, so that an attempt that was
+// not processed can be repeated.
 #ifndef WEFT_LIB_CALL_STREAM_CALL_H_
 #define WEFT_LIB_CALL_STREAM_CALL_H_
 
@@ -29,12 +32,14 @@ class StreamCall final : public Call {
   using HeadResult = absl::StatusOr<ResponseHead>;
   using ReadResult = std::optional<std::string>;
 
-  StreamCall(std::shared_ptr<Target> target, Request request, const CallOptions& options, bool end_of_request);
+  StreamCall(std::shared_ptr<Target> target, Request request, const CallOptions& options,
+             bool end_of_request);
 
   // Once, first. The caller holds a reference.
   void Start() { Begin(); }
 
-  // Each gives its result exactly once: to a blocked thread within the call or later, to a callback always later.
+  // Each gives its result exactly once: to a blocked thread within the call or later, to a callback
+  // always later.
   void Head(PendingResult<HeadResult> to);
   void Read(PendingResult<ReadResult> to);
   void Write(std::string_view bytes, PendingResult<absl::Status> to);
@@ -68,9 +73,9 @@ class StreamCall final : public Call {
 
   mutable std::mutex io_mutex_;  // guards the rest; nothing is called with it held
   // The request.
-  std::string out_;       // what was not sent, behind what may have to be sent again
+  std::string out_;  // what was not sent, behind what may have to be sent again
   size_t out_sent_ = 0;
-  bool forgot_ = false;   // bytes that were sent are not in out_ any more
+  bool forgot_ = false;  // bytes that were sent are not in out_ any more
   bool writes_done_ = false;
   PendingResult<absl::Status> writer_;
   // The response.

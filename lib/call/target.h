@@ -14,7 +14,8 @@
 
 namespace weft::inline v0::call {
 
-// Its one subclass is channel::ChannelImpl. Shared by the channel and its calls; keeps the loops alive. Thread-safe.
+// Its one subclass is channel::ChannelImpl. Shared by the channel and its calls; keeps the loops
+// alive. Thread-safe.
 class Target {
  public:
   // Not OK: no call may be made any more, and why (the factory is gone; this is a forked child).

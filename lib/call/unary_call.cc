@@ -35,7 +35,8 @@ http::BodyPiece UnaryCall::ReadBody(char* to, size_t size) {
   const size_t n = std::min(size, body.size() - body_sent_);
   std::memcpy(to, body.data() + body_sent_, n);
   body_sent_ += n;
-  return {n, body_sent_ == body.size() ? http::BodyPiece::Next::kEnd : http::BodyPiece::Next::kMore};
+  return {n,
+          body_sent_ == body.size() ? http::BodyPiece::Next::kEnd : http::BodyPiece::Next::kMore};
 }
 
 void UnaryCall::OnHead(Attempt&, int status, Headers headers) {
@@ -49,8 +50,8 @@ void UnaryCall::OnHead(Attempt&, int status, Headers headers) {
 
 void UnaryCall::OnData(Attempt& attempt, std::string_view bytes) {
   if (bytes.size() > options().max_response_bytes - response_.body.size()) {
-    attempt.Fail(absl::ResourceExhaustedError(
-        absl::StrCat("the response body exceeds max_response_bytes (", options().max_response_bytes, ")")));
+    attempt.Fail(absl::ResourceExhaustedError(absl::StrCat(
+        "the response body exceeds max_response_bytes (", options().max_response_bytes, ")")));
     return;
   }
   response_.body.append(bytes);

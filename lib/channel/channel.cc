@@ -18,7 +18,8 @@ Channel::~Channel() = default;
 absl::StatusOr<Response> Channel::Call(Request request, CallOptions options) {
   if (event::OnAnyLoop()) {
     return absl::FailedPreconditionError(
-        "a blocking Call on a loop thread would stop the loop that its answer comes through; use Start, Async or an executor");
+        "a blocking Call on a loop thread would stop the loop that its answer comes through; use "
+        "Start, Async or an executor");
   }
   impl_->EnsureStarted();
   if (request.source == nullptr) {
@@ -26,12 +27,13 @@ absl::StatusOr<Response> Channel::Call(Request request, CallOptions options) {
   }
   call::BlockedFor<absl::StatusOr<Response>> blocked;
   CallHandle handle;
-  StartInto(handle, std::move(request), std::move(options), nullptr, [&blocked](absl::StatusOr<Response> response) {
-    blocked.result.emplace(std::move(response));
-    event::WakeBatch wakes;
-    blocked.waiter.Complete(wakes);
-    wakes.Wake();
-  });
+  StartInto(handle, std::move(request), std::move(options), nullptr,
+            [&blocked](absl::StatusOr<Response> response) {
+              blocked.result.emplace(std::move(response));
+              event::WakeBatch wakes;
+              blocked.waiter.Complete(wakes);
+              wakes.Wake();
+            });
   blocked.waiter.Wait();
   return *std::move(blocked.result);
 }
@@ -42,7 +44,8 @@ CallHandle Channel::Start(Request request, CallOptions options, ResponseCallback
   return handle;
 }
 
-CallHandle Channel::Start(Request request, CallOptions options, BodySink* sink, ResponseCallback done) {
+CallHandle Channel::Start(Request request, CallOptions options, BodySink* sink,
+                          ResponseCallback done) {
   CallHandle handle;
   StartInto(handle, std::move(request), std::move(options), sink, std::move(done));
   return handle;
@@ -54,7 +57,8 @@ Channel::Awaitable Channel::Async(Request request, CallOptions options) {
 
 void Channel::StartInto(CallHandle& handle, Request request, CallOptions options, BodySink* sink,
                         ResponseCallback done) {
-  const std::shared_ptr<channel::ChannelImpl> impl = impl_;  // this channel may be gone once `done` ran
+  const std::shared_ptr<channel::ChannelImpl> impl =
+      impl_;  // this channel may be gone once `done` ran
   impl->EnsureStarted();
   // The handle is in its place before anything can run that might destroy it.
   const auto launch = [&](auto call) {

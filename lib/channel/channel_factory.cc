@@ -8,12 +8,14 @@
 namespace weft::inline v0 {
 
 absl::StatusOr<std::shared_ptr<ChannelFactory>> ChannelFactory::Create(Options options) {
-  absl::StatusOr<std::shared_ptr<channel::FactoryImpl>> impl = channel::FactoryImpl::Create(std::move(options));
+  absl::StatusOr<std::shared_ptr<channel::FactoryImpl>> impl =
+      channel::FactoryImpl::Create(std::move(options));
   if (!impl.ok()) return impl.status();
   return std::shared_ptr<ChannelFactory>(new ChannelFactory(*std::move(impl)));
 }
 
-ChannelFactory::ChannelFactory(std::shared_ptr<channel::FactoryImpl> impl) : impl_(std::move(impl)) {}
+ChannelFactory::ChannelFactory(std::shared_ptr<channel::FactoryImpl> impl)
+    : impl_(std::move(impl)) {}
 
 ChannelFactory::~ChannelFactory() { impl_->Shutdown(); }
 
@@ -21,8 +23,10 @@ absl::StatusOr<std::shared_ptr<Channel>> ChannelFactory::GetChannel(std::string_
   return GetChannel(target, impl_->options().channel);
 }
 
-absl::StatusOr<std::shared_ptr<Channel>> ChannelFactory::GetChannel(std::string_view target, ChannelOptions options) {
-  absl::StatusOr<std::shared_ptr<channel::ChannelImpl>> channel = impl_->Open(target, std::move(options));
+absl::StatusOr<std::shared_ptr<Channel>> ChannelFactory::GetChannel(std::string_view target,
+                                                                    ChannelOptions options) {
+  absl::StatusOr<std::shared_ptr<channel::ChannelImpl>> channel =
+      impl_->Open(target, std::move(options));
   if (!channel.ok()) return channel.status();
   return std::make_shared<Channel>(*std::move(channel));
 }

@@ -17,7 +17,8 @@
 namespace weft::inline v0::channel {
 namespace {
 
-absl::StatusOr<std::unique_ptr<Resolver>> OpenResolver(std::string_view text, const Registry& registry,
+absl::StatusOr<std::unique_ptr<Resolver>> OpenResolver(std::string_view text,
+                                                       const Registry& registry,
                                                        event::Loop& loop) {
   absl::StatusOr<registry::Target> target = registry::ParseTarget(text);
   if (!target.ok()) return target.status();
@@ -30,8 +31,10 @@ absl::StatusOr<std::unique_ptr<Resolver>> OpenResolver(std::string_view text, co
       break;
   }
   if (registry == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "target \"", base::V(text), "\" is a name, and the ChannelFactory has no registry (Options::registry) to look it up in"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("target \"", base::V(text),
+                     "\" is a name, and the ChannelFactory has no registry (Options::registry) to "
+                     "look it up in"));
   }
   return registry::OpenOnLoop(registry, target->name, loop);
 }
@@ -95,24 +98,27 @@ class ChannelImpl::Sink final : public ResolverSink {
   const std::weak_ptr<ChannelImpl> channel_;
 };
 
-absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(std::shared_ptr<FactoryImpl> factory,
-                                                                 std::string_view target, ChannelOptions options) {
+absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
+    std::shared_ptr<FactoryImpl> factory, std::string_view target, ChannelOptions options) {
   if (options.max_attempts < 1 || options.max_attempts > 5) {
     return absl::InvalidArgumentError("ChannelOptions::max_attempts must be 1 … 5");
   }
-  std::shared_ptr<ChannelImpl> channel(new ChannelImpl(std::move(factory), target, std::move(options)));
+  std::shared_ptr<ChannelImpl> channel(
+      new ChannelImpl(std::move(factory), target, std::move(options)));
   if (channel->options_.tls.has_value()) {
     auto tls = channel->factory_->TlsContextFor(*channel->options_.tls);
     if (!tls.ok()) return tls.status();
     channel->tls_ = *std::move(tls);
   }
-  auto resolver = OpenResolver(target, channel->factory_->options().registry, channel->cluster->loop());
+  auto resolver =
+      OpenResolver(target, channel->factory_->options().registry, channel->cluster->loop());
   if (!resolver.ok()) return resolver.status();
   channel->resolver_ = *std::move(resolver);
   return channel;
 }
 
-ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view target, ChannelOptions options)
+ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view target,
+                         ChannelOptions options)
     : factory_(std::move(factory)), options_(std::move(options)) {
   name = std::string(target);
   authority = options_.authority;
@@ -158,7 +164,8 @@ void ChannelImpl::OnEndpoints(EndpointSet endpoints) {
       counters->endpoints_skipped.Add();
       continue;
     }
-    std::shared_ptr<cluster::Host> host = factory_->AcquireHost(*address, options_.tls, tls_, authority);
+    std::shared_ptr<cluster::Host> host =
+        factory_->AcquireHost(*address, options_.tls, tls_, authority);
     host->Connect();
     hosts.push_back({std::make_shared<const Endpoint>(std::move(endpoint)), std::move(host)});
   }
@@ -178,7 +185,8 @@ void ChannelImpl::OnError(absl::Status status) {
 }
 
 absl::Status ChannelImpl::WaitForReady(absl::Duration wait) {
-  if (event::OnAnyLoop()) return absl::FailedPreconditionError("WaitForReady would block a loop thread");
+  if (event::OnAnyLoop())
+    return absl::FailedPreconditionError("WaitForReady would block a loop thread");
   if (absl::Status refusal = Refusal(); !refusal.ok()) return refusal;
   EnsureStarted();
   return base::MakeRef<ReadyWait>(cluster, base::After(clock->Now(), wait))->Wait();
@@ -203,12 +211,15 @@ void ChannelImpl::Close(const absl::Status& why) {
 
 std::string ChannelImpl::DebugString() const {
   std::string text = absl::StrCat(name, "\n");
-  if (const absl::Status error = cluster->error(); !error.ok()) absl::StrAppend(&text, "  resolver: ", error.message(), "\n");
+  if (const absl::Status error = cluster->error(); !error.ok())
+    absl::StrAppend(&text, "  resolver: ", error.message(), "\n");
   for (const PickerHost& entry : cluster->hosts()) {
     const auto* host = static_cast<const cluster::Host*>(entry.host.get());
-    absl::StrAppend(&text, "  ", host->address(), "  ", base::V(HostStateName(host->state())), "  in flight ", host->in_flight());
+    absl::StrAppend(&text, "  ", host->address(), "  ", base::V(HostStateName(host->state())),
+                    "  in flight ", host->in_flight());
     if (entry.endpoint->draining) absl::StrAppend(&text, "  draining");
-    if (const absl::Status last = host->last_error(); !last.ok()) absl::StrAppend(&text, "  last: ", last.message());
+    if (const absl::Status last = host->last_error(); !last.ok())
+      absl::StrAppend(&text, "  last: ", last.message());
     absl::StrAppend(&text, "\n");
   }
   return text;

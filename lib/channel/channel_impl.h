@@ -21,7 +21,8 @@ namespace weft::inline v0::channel {
 
 class ChannelImpl final : public call::Target, public std::enable_shared_from_this<ChannelImpl> {
  public:
-  static absl::StatusOr<std::shared_ptr<ChannelImpl>> Create(std::shared_ptr<FactoryImpl> factory, std::string_view target,
+  static absl::StatusOr<std::shared_ptr<ChannelImpl>> Create(std::shared_ptr<FactoryImpl> factory,
+                                                             std::string_view target,
                                                              ChannelOptions options);
   ~ChannelImpl();
 
@@ -39,7 +40,8 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
  private:
   class Sink;
 
-  ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view target, ChannelOptions options);
+  ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view target,
+              ChannelOptions options);
   void Start();
   // From the resolver, any thread.
   void OnEndpoints(EndpointSet endpoints);

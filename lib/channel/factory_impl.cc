@@ -15,7 +15,8 @@ namespace {
 constexpr size_t kReadBufferBytes = size_t{128} << 10;
 
 absl::Status OutOfRange(std::string_view option, std::string_view range) {
-  return absl::InvalidArgumentError(absl::StrCat("ChannelFactory::Options::", base::V(option), " must be ", base::V(range)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("ChannelFactory::Options::", base::V(option), " must be ", base::V(range)));
 }
 
 absl::Status Check(const ChannelFactory::Options& options) {
@@ -23,28 +24,38 @@ absl::Status Check(const ChannelFactory::Options& options) {
   constexpr size_t kMaxWindow = (size_t{1} << 31) - 1;
   if (options.loops < 0 || options.loops > 256) return OutOfRange("loops", "0 … 256");
   for (const auto& [value, name] :
-       {std::pair(c.connect_timeout, "connect_timeout"), std::pair(c.reconnect_base, "reconnect_base"),
-        std::pair(c.reconnect_max, "reconnect_max"), std::pair(c.keepalive_timeout, "keepalive_timeout"),
+       {std::pair(c.connect_timeout, "connect_timeout"),
+        std::pair(c.reconnect_base, "reconnect_base"), std::pair(c.reconnect_max, "reconnect_max"),
+        std::pair(c.keepalive_timeout, "keepalive_timeout"),
         std::pair(c.drain_timeout, "drain_timeout")}) {
-    if (value <= absl::ZeroDuration()) return OutOfRange(absl::StrCat("connection.", name), "more than zero");
+    if (value <= absl::ZeroDuration())
+      return OutOfRange(absl::StrCat("connection.", name), "more than zero");
   }
-  if (c.reconnect_max < c.reconnect_base) return OutOfRange("connection.reconnect_max", "at least reconnect_base");
-  if (c.keepalive_interval < absl::Seconds(10)) return OutOfRange("connection.keepalive_interval", "at least 10 s");
-  for (const auto& [value, max, name] : {std::tuple(c.stream_window, c.max_stream_window, "stream_window"),
-                                         std::tuple(c.connection_window, c.max_connection_window, "connection_window")}) {
-    if (value < 65535 || value > kMaxWindow) return OutOfRange(absl::StrCat("connection.", name), "65535 … 2^31-1");
+  if (c.reconnect_max < c.reconnect_base)
+    return OutOfRange("connection.reconnect_max", "at least reconnect_base");
+  if (c.keepalive_interval < absl::Seconds(10))
+    return OutOfRange("connection.keepalive_interval", "at least 10 s");
+  for (const auto& [value, max, name] :
+       {std::tuple(c.stream_window, c.max_stream_window, "stream_window"),
+        std::tuple(c.connection_window, c.max_connection_window, "connection_window")}) {
+    if (value < 65535 || value > kMaxWindow)
+      return OutOfRange(absl::StrCat("connection.", name), "65535 … 2^31-1");
     if (max < value || max > kMaxWindow) {
-      return OutOfRange(absl::StrCat("connection.max_", name), absl::StrCat("between ", name, " and 2^31-1"));
+      return OutOfRange(absl::StrCat("connection.max_", name),
+                        absl::StrCat("between ", name, " and 2^31-1"));
     }
   }
-  if (c.max_pending_per_host == 0) return OutOfRange("connection.max_pending_per_host", "at least 1");
-  if (c.max_header_list_bytes < 1024) return OutOfRange("connection.max_header_list_bytes", "at least 1024");
+  if (c.max_pending_per_host == 0)
+    return OutOfRange("connection.max_pending_per_host", "at least 1");
+  if (c.max_header_list_bytes < 1024)
+    return OutOfRange("connection.max_header_list_bytes", "at least 1024");
   return absl::OkStatus();
 }
 
 std::string Spelled(const TlsOptions& tls) {
   std::string spelled;
-  for (const std::string* part : {&tls.ca_file, &tls.ca_pem, &tls.certificate_file, &tls.key_file}) {
+  for (const std::string* part :
+       {&tls.ca_file, &tls.ca_pem, &tls.certificate_file, &tls.key_file}) {
     absl::StrAppend(&spelled, part->size(), ":", *part);
   }
   return spelled;
@@ -82,7 +93,8 @@ class LastWish final : public event::Deferred {
 }  // namespace
 
 void FactoryImpl::Destroy(FactoryImpl* factory) {
-  // In a forked child the loops' threads do not exist and their descriptors are the parent's: nothing of it may be touched.
+  // In a forked child the loops' threads do not exist and their descriptors are the parent's:
+  // nothing of it may be touched.
   if (factory->Forked()) return;
   if (event::Loop* const loop = event::CurrentLoop::Get()) {
     loop->DeleteLater(std::make_unique<LastWish>([factory] { delete factory; }));
@@ -121,11 +133,13 @@ absl::Status FactoryImpl::Refusal() const {
     return absl::FailedPreconditionError(
         "this is a forked child of the process that made the ChannelFactory; make a new one here");
   }
-  if (shut_down_.load(std::memory_order_acquire)) return absl::CancelledError("the ChannelFactory was destroyed");
+  if (shut_down_.load(std::memory_order_acquire))
+    return absl::CancelledError("the ChannelFactory was destroyed");
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<ChannelImpl>> FactoryImpl::Open(std::string_view target, ChannelOptions options) {
+absl::StatusOr<std::shared_ptr<ChannelImpl>> FactoryImpl::Open(std::string_view target,
+                                                               ChannelOptions options) {
   if (absl::Status status = Refusal(); !status.ok()) return status;
   absl::StatusOr<std::shared_ptr<ChannelImpl>> channel =
       ChannelImpl::Create(shared_from_this(), target, std::move(options));
@@ -136,7 +150,8 @@ absl::StatusOr<std::shared_ptr<ChannelImpl>> FactoryImpl::Open(std::string_view 
   return channel;
 }
 
-absl::StatusOr<std::shared_ptr<net::TlsContext>> FactoryImpl::TlsContextFor(const TlsOptions& options) {
+absl::StatusOr<std::shared_ptr<net::TlsContext>> FactoryImpl::TlsContextFor(
+    const TlsOptions& options) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::weak_ptr<net::TlsContext>& known = tls_contexts_[Spelled(options)];
   if (std::shared_ptr<net::TlsContext> context = known.lock()) return context;
@@ -145,10 +160,9 @@ absl::StatusOr<std::shared_ptr<net::TlsContext>> FactoryImpl::TlsContextFor(cons
   return made;
 }
 
-std::shared_ptr<cluster::Host> FactoryImpl::AcquireHost(const net::Address& address,
-                                                        const std::optional<TlsOptions>& tls,
-                                                        const std::shared_ptr<net::TlsContext>& context,
-                                                        const std::string& authority) {
+std::shared_ptr<cluster::Host> FactoryImpl::AcquireHost(
+    const net::Address& address, const std::optional<TlsOptions>& tls,
+    const std::shared_ptr<net::TlsContext>& context, const std::string& authority) {
   std::string server_name;
   std::string identity;
   if (tls.has_value()) {
@@ -164,8 +178,8 @@ std::shared_ptr<cluster::Host> FactoryImpl::AcquireHost(const net::Address& addr
     setup.counters = &counters_;
     setup.options = &options_.connection;
     setup.connector.network = &env_->network();
-    setup.connector.connect.user_timeout = absl::ToChronoNanoseconds(options_.connection.keepalive_interval +
-                                                                     options_.connection.keepalive_timeout);
+    setup.connector.connect.user_timeout = absl::ToChronoNanoseconds(
+        options_.connection.keepalive_interval + options_.connection.keepalive_timeout);
     if (context != nullptr) {
       setup.connector.tls = context;
       setup.connector.server_name = server_name;

@@ -1,7 +1,8 @@
 // FactoryImpl: what a factory owns: the loops, the hosts, the counters.
 //
-// It lives as long as its ChannelFactory, any channel, any call and any connection that has yet to close; so loops outlive all
-// that runs on them. Where the last of these goes on a loop's thread, it is destroyed at the end of that loop's turn.
+// It lives as long as its ChannelFactory, any channel, any call and any connection that has yet to
+// close; so loops outlive all that runs on them. Where the last of these goes on a loop's thread,
+// it is destroyed at the end of that loop's turn.
 #ifndef WEFT_LIB_CHANNEL_FACTORY_IMPL_H_
 #define WEFT_LIB_CHANNEL_FACTORY_IMPL_H_
 
@@ -35,12 +36,14 @@ class FactoryImpl : public std::enable_shared_from_this<FactoryImpl> {
  public:
   static absl::StatusOr<std::shared_ptr<FactoryImpl>> Create(ChannelFactory::Options options);
 
-  absl::StatusOr<std::shared_ptr<ChannelImpl>> Open(std::string_view target, ChannelOptions options);
+  absl::StatusOr<std::shared_ptr<ChannelImpl>> Open(std::string_view target,
+                                                    ChannelOptions options);
   // Ends everything. Waits for it, unless on a loop or in a simulation.
   void Shutdown();
   // Not OK once nothing may be started any more.
   absl::Status Refusal() const;
-  // Whether this is a child of the process that made the factory: its threads are not here, its descriptors are shared.
+  // Whether this is a child of the process that made the factory: its threads are not here, its
+  // descriptors are shared.
   bool Forked() const { return fork_generation_ != base::ForkGeneration(); }
 
   const ChannelFactory::Options& options() const { return options_; }
@@ -50,7 +53,8 @@ class FactoryImpl : public std::enable_shared_from_this<FactoryImpl> {
   uint64_t NewSeed();
   // The loop for the next thing that needs one, in turn.
   event::Loop& NextLoop();
-  std::shared_ptr<cluster::Host> AcquireHost(const net::Address& address, const std::optional<TlsOptions>& tls,
+  std::shared_ptr<cluster::Host> AcquireHost(const net::Address& address,
+                                             const std::optional<TlsOptions>& tls,
                                              const std::shared_ptr<net::TlsContext>& context,
                                              const std::string& authority);
   absl::StatusOr<std::shared_ptr<net::TlsContext>> TlsContextFor(const TlsOptions& options);

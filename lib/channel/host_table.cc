@@ -4,7 +4,8 @@
 
 namespace weft::inline v0::channel {
 
-std::shared_ptr<cluster::Host> HostTable::Acquire(const net::Address& address, const std::string& identity, Make make) {
+std::shared_ptr<cluster::Host> HostTable::Acquire(const net::Address& address,
+                                                  const std::string& identity, Make make) {
   Key key(address.text(), identity);
   base::Ref<pool::HostPool> host;
   absl::Status shutdown;
@@ -22,8 +23,9 @@ std::shared_ptr<cluster::Host> HostTable::Acquire(const net::Address& address, c
   }
   if (!shutdown.ok()) Close(host, pool::HostPool::How::kNow, shutdown);
   pool::HostPool* const raw = host.get();
-  return std::shared_ptr<cluster::Host>(raw, [table = shared_from_this(), key = std::move(key), host = std::move(host)](
-                                                 cluster::Host*) { table->Release(key, host.get()); });
+  return std::shared_ptr<cluster::Host>(
+      raw, [table = shared_from_this(), key = std::move(key),
+            host = std::move(host)](cluster::Host*) { table->Release(key, host.get()); });
 }
 
 void HostTable::Release(const Key& key, pool::HostPool* host) {
@@ -47,21 +49,23 @@ void HostTable::Close(base::Ref<pool::HostPool> host, pool::HostPool::How how, a
     closing_.push_back(host);
   }
   pool::HostPool* const raw = host.get();
-  raw->Shutdown(how, std::move(why), [table = shared_from_this(), raw, factory = factory_.lock()]() mutable {
-    table->OnClosed(raw);
-    // Where the factory's owner waits for the count, it and not this thread is to be the last to let go.
-    base::PendingCount& count = table->closing_count_;
-    std::shared_ptr<void> keep = std::move(factory);
-    count.End();
-  });
+  raw->Shutdown(how, std::move(why),
+                [table = shared_from_this(), raw, factory = factory_.lock()]() mutable {
+                  table->OnClosed(raw);
+                  // Where the factory's owner waits for the count, it and not this thread is to be
+                  // the last to let go.
+                  base::PendingCount& count = table->closing_count_;
+                  std::shared_ptr<void> keep = std::move(factory);
+                  count.End();
+                });
 }
 
 void HostTable::OnClosed(pool::HostPool* host) {
   std::vector<base::Ref<pool::HostPool>> drop;  // after the lock
   const event::Loop& here = host->strand().loop();
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto found =
-      std::find_if(closing_.begin(), closing_.end(), [host](const auto& entry) { return entry.get() == host; });
+  const auto found = std::find_if(closing_.begin(), closing_.end(),
+                                  [host](const auto& entry) { return entry.get() == host; });
   dead_.push_back(std::move(*found));
   closing_.erase(found);
   for (size_t i = 0; i < dead_.size();) {

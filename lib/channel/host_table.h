@@ -1,4 +1,5 @@
-// HostTable: the hosts of a factory, each once, however many channels reach it: this is where "one connection per host" comes from.
+// HostTable: the hosts of a factory, each once, however many channels reach it: this is where "one
+// connection per host" comes from.
 #ifndef WEFT_LIB_CHANNEL_HOST_TABLE_H_
 #define WEFT_LIB_CHANNEL_HOST_TABLE_H_
 
@@ -24,13 +25,15 @@ class HostTable : public std::enable_shared_from_this<HostTable> {
  public:
   using Make = absl::AnyInvocable<base::Ref<pool::HostPool>() &&>;
 
-  // While hosts close they keep `factory` alive, and are counted in `closing`, which is a part of it.
+  // While hosts close they keep `factory` alive, and are counted in `closing`, which is a part of
+  // it.
   HostTable(std::weak_ptr<void> factory, base::PendingCount& closing)
       : factory_(std::move(factory)), closing_count_(closing) {}
 
-  // The host of that address and identity, made by `make` where it is new. It is in use until the last copy of what is returned is
-  // gone; then it drains and is forgotten.
-  std::shared_ptr<cluster::Host> Acquire(const net::Address& address, const std::string& identity, Make make);
+  // The host of that address and identity, made by `make` where it is new. It is in use until the
+  // last copy of what is returned is gone; then it drains and is forgotten.
+  std::shared_ptr<cluster::Host> Acquire(const net::Address& address, const std::string& identity,
+                                         Make make);
 
   // Ends everything on every host with `why`, those that come later too.
   void Shutdown(absl::Status why);
@@ -51,8 +54,8 @@ class HostTable : public std::enable_shared_from_this<HostTable> {
   std::mutex mutex_;
   absl::flat_hash_map<Key, Entry> hosts_;
   std::vector<base::Ref<pool::HostPool>> closing_;
-  // Closed, but somebody still refers to them. They are let go on their own loop only: whoever drops the last reference elsewhere might
-  // do so while the loop drives the host's strand.
+  // Closed, but somebody still refers to them. They are let go on their own loop only: whoever
+  // drops the last reference elsewhere might do so while the loop drives the host's strand.
   std::vector<base::Ref<pool::HostPool>> dead_;
   absl::Status shutdown_;
 };

@@ -23,11 +23,13 @@ void Cluster::Update(std::vector<PickerHost> hosts) {
   next->picker = balancer_->Update(next->pickable);
   // Listen to the new ones before they can be picked, and leave the old ones after.
   const std::shared_ptr<const State> last = state_.Get();
-  for (const PickerHost& entry : next->hosts) static_cast<Host*>(entry.host.get())->AddListener(this);
+  for (const PickerHost& entry : next->hosts)
+    static_cast<Host*>(entry.host.get())->AddListener(this);
   state_.Set(next);
   has_hosts_.store(true, std::memory_order_release);
   if (last != nullptr) {
-    for (const PickerHost& entry : last->hosts) static_cast<Host*>(entry.host.get())->RemoveListener(this);
+    for (const PickerHost& entry : last->hosts)
+      static_cast<Host*>(entry.host.get())->RemoveListener(this);
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -58,14 +60,16 @@ Choice Cluster::Pick(const PickFacts& facts, bool wait_for_ready) const {
         choice.status = absl::InternalError("the balancer picked a host that does not exist");
         return;
       }
-      choice.host = base::Ref<Host>::Share(static_cast<Host*>(state->pickable[result.index].host.get()));
+      choice.host =
+          base::Ref<Host>::Share(static_cast<Host*>(state->pickable[result.index].host.get()));
     } else if (choice.kind == PickResult::Kind::kFail) {
       for (const PickerHost& entry : state->pickable) {
         const auto* host = static_cast<const Host*>(entry.host.get());
         const absl::Status last = host->last_error();
         if (last.ok()) continue;
-        choice.status = absl::Status(choice.status.code(),
-                                     absl::StrCat(choice.status.message(), "; ", host->address(), " ", last.message()));
+        choice.status = absl::Status(
+            choice.status.code(),
+            absl::StrCat(choice.status.message(), "; ", host->address(), " ", last.message()));
         break;
       }
     }
@@ -77,7 +81,8 @@ Choice Cluster::Pick(const PickFacts& facts, bool wait_for_ready) const {
       choice.status = error_;
     }
   }
-  if (choice.kind == PickResult::Kind::kFail && wait_for_ready) choice.kind = PickResult::Kind::kQueue;
+  if (choice.kind == PickResult::Kind::kFail && wait_for_ready)
+    choice.kind = PickResult::Kind::kQueue;
   return choice;
 }
 
@@ -86,7 +91,8 @@ absl::Status Cluster::Wait(PickWaiter* waiter, uint64_t version, base::MonoTime 
   if (!closed_.ok()) return closed_;
   if (version_.load(std::memory_order_seq_cst) != version) return absl::OutOfRangeError("changed");
   if (waiting_.size() >= kMaxWaiting) {
-    return absl::ResourceExhaustedError(absl::StrCat("too many calls wait for a host (", kMaxWaiting, ")"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("too many calls wait for a host (", kMaxWaiting, ")"));
   }
   waiter->Keep();
   waiter->cluster_ = this;
@@ -164,7 +170,8 @@ void Cluster::Close(absl::Status why) {
     }
   }
   if (const std::shared_ptr<const State> last = state_.Get()) {
-    for (const PickerHost& entry : last->hosts) static_cast<Host*>(entry.host.get())->RemoveListener(this);
+    for (const PickerHost& entry : last->hosts)
+      static_cast<Host*>(entry.host.get())->RemoveListener(this);
   }
   state_.Set(nullptr);
   Stop();

@@ -1,7 +1,8 @@
 // Cluster: the hosts of one destination, the picker over them, and the calls that wait for a host.
 //
-// Picking is for every call and takes no lock that another call takes. Waiting is for the rare call that found no host: it queues here
-// until the host set or a host's state changes, and is then asked to pick again, on the cluster's loop.
+// Picking is for every call and takes no lock that another call takes. Waiting is for the rare call
+// that found no host: it queues here until the host set or a host's state changes, and is then
+// asked to pick again, on the cluster's loop.
 #ifndef WEFT_LIB_CLUSTER_CLUSTER_H_
 #define WEFT_LIB_CLUSTER_CLUSTER_H_
 
@@ -46,12 +47,15 @@ class PickWaiter : public base::ListNode<PickWaiter>, private event::Timer {
 
 struct Choice {
   PickResult::Kind kind = PickResult::Kind::kQueue;
-  base::Ref<Host> host;   // with kHost
-  absl::Status status;    // with kFail
-  uint64_t version = 0;   // with kQueue: what Wait wants to know
+  base::Ref<Host> host;  // with kHost
+  absl::Status status;   // with kFail
+  uint64_t version = 0;  // with kQueue: what Wait wants to know
 };
 
-class Cluster final : public base::RefCounted, private HostListener, private event::Alarm, private event::Task {
+class Cluster final : public base::RefCounted,
+                      private HostListener,
+                      private event::Alarm,
+                      private event::Task {
  public:
   static constexpr size_t kMaxWaiting = 65536;
 
@@ -60,7 +64,8 @@ class Cluster final : public base::RefCounted, private HostListener, private eve
   const std::string& name() const { return name_; }
   event::Loop& loop() const { return loop_; }
 
-  // The new set, complete; endpoints with `draining` are kept connected but not picked. One thread at a time.
+  // The new set, complete; endpoints with `draining` are kept connected but not picked. One thread
+  // at a time.
   void Update(std::vector<PickerHost> hosts);
   // There is no set yet, and why. Nothing happens where there is one.
   void SetError(absl::Status status);
@@ -68,13 +73,15 @@ class Cluster final : public base::RefCounted, private HostListener, private eve
 
   // Any thread. `wait_for_ready` turns kFail into kQueue.
   Choice Pick(const PickFacts& facts, bool wait_for_ready) const;
-  // Queues a waiter whose Pick said kQueue at `version`. OUT_OF_RANGE: something changed since, pick again; RESOURCE_EXHAUSTED: too
-  // many wait; CANCELLED: closed.
+  // Queues a waiter whose Pick said kQueue at `version`. OUT_OF_RANGE: something changed since,
+  // pick again; RESOURCE_EXHAUSTED: too many wait; CANCELLED: closed.
   absl::Status Wait(PickWaiter* waiter, uint64_t version, base::MonoTime deadline);
-  // True: the waiter was queued and will hear nothing any more. False: it has been, or is being, told.
+  // True: the waiter was queued and will hear nothing any more. False: it has been, or is being,
+  // told.
   bool StopWaiting(PickWaiter* waiter);
 
-  // On the loop's thread. Ends waiting for everybody with `why`; nobody waits from then on, and host states are not listened to.
+  // On the loop's thread. Ends waiting for everybody with `why`; nobody waits from then on, and
+  // host states are not listened to.
   void Close(absl::Status why);
 
   // Current hosts, for people.
@@ -91,8 +98,8 @@ class Cluster final : public base::RefCounted, private HostListener, private eve
   };
 
   void OnHostState() override;
-  void OnAlarm() override;   // deadlines of waiters
-  void Run() override;       // after a change: ask the waiters to pick again
+  void OnAlarm() override;  // deadlines of waiters
+  void Run() override;      // after a change: ask the waiters to pick again
   void Drop() override { Release(); }
   void Changed();
   void Dequeue(PickWaiter* waiter);  // with mutex_

@@ -1,5 +1,5 @@
-// Host: the runtime record of one address, shared by every channel of a factory that reaches it with the same identity. What it needs
-// of sockets is in its one subclass, pool::HostPool.
+// Host: the runtime record of one address, shared by every channel of a factory that reaches it
+// with the same identity. What it needs of sockets is in its one subclass, pool::HostPool.
 #ifndef WEFT_LIB_CLUSTER_HOST_H_
 #define WEFT_LIB_CLUSTER_HOST_H_
 
@@ -17,7 +17,8 @@
 
 namespace weft::inline v0::cluster {
 
-// Told when a host's state changed. Called with the host's strand held, on its loop: must not block, nor call back into the host.
+// Told when a host's state changed. Called with the host's strand held, on its loop: must not
+// block, nor call back into the host.
 class HostListener {
  public:
   virtual void OnHostState() = 0;

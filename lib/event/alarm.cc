@@ -26,8 +26,8 @@ class Alarm::Kick final : public Task {
   Alarm* alarm_;
 };
 
-// The caller and OnAlarm exclude each other by the strand or lock, so a time found in `by_` here is one whose OnAlarm will
-// still see what the caller put in place.
+// The caller and OnAlarm exclude each other by the strand or lock, so a time found in `by_` here is
+// one whose OnAlarm will still see what the caller put in place.
 void Alarm::EnsureBy(base::MonoTime at) {
   if (at >= by_.load(std::memory_order_acquire)) return;
   by_.store(at, std::memory_order_release);

@@ -1,7 +1,8 @@
 // Alarm: lets any thread ask a loop to look at something by a certain time.
 //
-// Armed lazily: it is only ever moved to an earlier time, and fires once for whatever was asked; so a stream of calls with the same
-// timeout wakes the loop once per timeout, not once per call, and cancelling costs nothing.
+// Armed lazily: it is only ever moved to an earlier time, and fires once for whatever was asked; so
+// a stream of calls with the same timeout wakes the loop once per timeout, not once per call, and
+// cancelling costs nothing.
 #ifndef WEFT_LIB_EVENT_ALARM_H_
 #define WEFT_LIB_EVENT_ALARM_H_
 
@@ -19,8 +20,8 @@ class Alarm : private Timer {
   Alarm(const Alarm&) = delete;
   Alarm& operator=(const Alarm&) = delete;
 
-  // OnAlarm runs on the loop at `at` or before. One thread at a time (the holder of a strand or lock); what is to be looked at
-  // must be in place before.
+  // OnAlarm runs on the loop at `at` or before. One thread at a time (the holder of a strand or
+  // lock); what is to be looked at must be in place before.
   void EnsureBy(base::MonoTime at);
   // On the loop, when nobody calls EnsureBy any more; needed before destruction.
   void Stop();
@@ -37,7 +38,8 @@ class Alarm : private Timer {
 
   Loop& loop_;
   std::atomic<base::MonoTime> by_{base::kNever};
-  // What other threads post, made when one first does. Not a part of the alarm, which may be stopped while it is posted.
+  // What other threads post, made when one first does. Not a part of the alarm, which may be
+  // stopped while it is posted.
   Kick* kick_ = nullptr;
   std::atomic<bool> posted_{false};
 };

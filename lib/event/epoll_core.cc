@@ -19,7 +19,8 @@ constexpr base::MonoDuration kSlowTurn = milliseconds(100);
 
 }  // namespace
 
-// The turn --------------------------------------------------------------------------------------------------------
+// The turn
+// --------------------------------------------------------------------------------------------------------
 
 void EpollLoop::Core::Turn() {
   Wait();
@@ -46,13 +47,13 @@ void EpollLoop::Core::Wait() {
     Task* nobody = Asleep();
     if (!posted_.compare_exchange_strong(nobody, nullptr, std::memory_order_relaxed)) ++wakes_due_;
   }
-  // EINTR is as good as a wait without events. Anything else means that somebody closed a descriptor that is not his: no
-  // reason to take the process down, or to keep a processor busy.
+  // EINTR is as good as a wait without events. Anything else means that somebody closed a
+  // descriptor that is not his: no reason to take the process down, or to keep a processor busy.
   if (event_count_ < 0 && error != EINTR) std::this_thread::sleep_for(milliseconds(10));
 }
 
-// In whole milliseconds, upwards: late by less than one, and never woken for a timer that is not due yet. Finer would cost
-// wake-ups that timers close to one another can share.
+// In whole milliseconds, upwards: late by less than one, and never woken for a timer that is not
+// due yet. Finer would cost wake-ups that timers close to one another can share.
 int EpollLoop::Core::TimeoutOfWait() const {
   if (timers_.next() == base::kNever) return -1;
   const base::MonoDuration wait = timers_.next() - clock_.Now();  // the turn may have been long
@@ -67,11 +68,13 @@ void EpollLoop::Core::RunEvents() {
     const uint32_t fd = static_cast<uint32_t>(event.data.u64);
     if (fd == static_cast<uint32_t>(wake_)) continue;
     const Slot slot = slots_[fd];
-    if (slot.watcher == nullptr || slot.generation != event.data.u64 >> 32) continue;  // unwatched since the wait
+    if (slot.watcher == nullptr || slot.generation != event.data.u64 >> 32)
+      continue;  // unwatched since the wait
     const bool failed = (event.events & (EPOLLHUP | EPOLLERR)) != 0;
     const bool ended = failed || (event.events & EPOLLRDHUP) != 0;
     if (ended) slot.watcher->OnHangup();
-    slot.watcher->OnReady(ended || (event.events & EPOLLIN) != 0, failed || (event.events & EPOLLOUT) != 0);
+    slot.watcher->OnReady(ended || (event.events & EPOLLIN) != 0,
+                          failed || (event.events & EPOLLOUT) != 0);
   }
 }
 
@@ -105,7 +108,8 @@ void EpollLoop::Core::DropQueued() {
   TakePosted().DropAll();
 }
 
-// Tasks -----------------------------------------------------------------------------------------------------------
+// Tasks
+// -----------------------------------------------------------------------------------------------------------
 
 TaskQueue EpollLoop::Core::TakePosted() {
   if (posted_.load(std::memory_order_relaxed) == nullptr) return TaskQueue();
@@ -125,7 +129,8 @@ void EpollLoop::Core::PostFromElsewhere(Task* task) {
   Task* newest = posted_.load(std::memory_order_relaxed);
   do {
     TaskQueue::SetNext(task, newest == Asleep() ? nullptr : newest);
-  } while (!posted_.compare_exchange_weak(newest, task, std::memory_order_release, std::memory_order_relaxed));
+  } while (!posted_.compare_exchange_weak(newest, task, std::memory_order_release,
+                                          std::memory_order_relaxed));
   if (newest == Asleep()) WriteTo(wake);
 }
 
@@ -141,7 +146,8 @@ void EpollLoop::Core::Arm(Timer* timer, base::MonoTime at) {
   if (!ended_) timers_.Arm(timer, at);
 }
 
-// Descriptors -----------------------------------------------------------------------------------------------------
+// Descriptors
+// -----------------------------------------------------------------------------------------------------
 
 absl::Status EpollLoop::Core::Watch(int fd, FdWatcher* watcher) {
   WEFT_DCHECK(fd >= 0);
@@ -154,8 +160,8 @@ absl::Status EpollLoop::Core::Watch(int fd, FdWatcher* watcher) {
   event.data.u64 = uint64_t{slot.generation} << 32 | static_cast<uint32_t>(fd);
   if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
     const int error = errno;
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the kernel does not watch the descriptor: ", std::generic_category().message(error)));
+    return absl::ResourceExhaustedError(absl::StrCat("the kernel does not watch the descriptor: ",
+                                                     std::generic_category().message(error)));
   }
   slot.watcher = watcher;
   return absl::OkStatus();

@@ -22,7 +22,8 @@ namespace weft::inline v0::event {
 
 class EpollLoop::Core {
  public:
-  Core(std::string name, std::atomic<uint64_t>* slow_turns) : name_(std::move(name)), slow_turns_(slow_turns) {}
+  Core(std::string name, std::atomic<uint64_t>* slow_turns)
+      : name_(std::move(name)), slow_turns_(slow_turns) {}
   ~Core();
 
   absl::Status Open();
@@ -73,8 +74,9 @@ class EpollLoop::Core {
   pthread_t thread_{};
   bool started_ = false;
 
-  // What any thread touches: tasks, newest first, or Asleep() where there is none and the loop sleeps. Whoever replaces that
-  // writes to `wake_`, and touches nothing else of the loop: what was posted may be what ends it.
+  // What any thread touches: tasks, newest first, or Asleep() where there is none and the loop
+  // sleeps. Whoever replaces that writes to `wake_`, and touches nothing else of the loop: what was
+  // posted may be what ends it.
   alignas(64) std::atomic<Task*> posted_{nullptr};
   std::atomic<bool> stop_{false};
 

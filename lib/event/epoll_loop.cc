@@ -21,20 +21,24 @@ namespace {
 
 absl::Status StartError(const char* what, int error) {
   const std::string why = std::generic_category().message(error);
-  return absl::ResourceExhaustedError(absl::StrCat("an event loop cannot be started: no ", what, " to be had: ", why));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("an event loop cannot be started: no ", what, " to be had: ", why));
 }
 
-// Faults must reach their handlers in the thread that made them; profilers want to see every thread.
+// Faults must reach their handlers in the thread that made them; profilers want to see every
+// thread.
 sigset_t SignalsToBlock() {
   sigset_t set;
   sigfillset(&set);
-  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF}) sigdelset(&set, signal);
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF})
+    sigdelset(&set, signal);
   return set;
 }
 
 }  // namespace
 
-// Life ------------------------------------------------------------------------------------------------------------
+// Life
+// ------------------------------------------------------------------------------------------------------------
 
 EpollLoop::Core::~Core() {
   WEFT_DCHECK(deferred_.empty());
@@ -53,7 +57,8 @@ absl::Status EpollLoop::Core::Open() {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLET;
   event.data.u64 = static_cast<uint32_t>(wake_);
-  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0) return StartError("room in epoll", errno);
+  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0)
+    return StartError("room in epoll", errno);
   return absl::OkStatus();
 }
 
@@ -83,8 +88,8 @@ void EpollLoop::Core::WriteTo(int eventfd) {
   }
 }
 
-// A thread that posted may be on its way to `wake_` still. All that is to be written there is awaited, so that the descriptor
-// is not closed, and perhaps another's, when it arrives.
+// A thread that posted may be on its way to `wake_` still. All that is to be written there is
+// awaited, so that the descriptor is not closed, and perhaps another's, when it arrives.
 void EpollLoop::Core::AwaitWakers() {
   while (wakes_due_ > 0) {
     pollfd wait{wake_, POLLIN, 0};
@@ -127,7 +132,8 @@ void EpollLoop::Core::Run() {
   } while (!deferred_.empty() || posted_.load(std::memory_order_relaxed) != nullptr);
 }
 
-// The interface ---------------------------------------------------------------------------------------------------
+// The interface
+// ---------------------------------------------------------------------------------------------------
 
 EpollLoop::EpollLoop(std::unique_ptr<Core> core) : core_(std::move(core)) {}
 
@@ -147,7 +153,8 @@ void EpollLoop::Free(EpollLoop* loop) {
   ::operator delete(loop);
 }
 
-absl::StatusOr<std::unique_ptr<EpollLoop>> EpollLoop::Start(std::string name, std::atomic<uint64_t>* slow_turns) {
+absl::StatusOr<std::unique_ptr<EpollLoop>> EpollLoop::Start(std::string name,
+                                                            std::atomic<uint64_t>* slow_turns) {
   auto core = std::make_unique<Core>(std::move(name), slow_turns);
   if (absl::Status status = core->Open(); !status.ok()) return status;
   EpollLoop* const loop = new EpollLoop(std::move(core));
@@ -174,7 +181,9 @@ base::MonoTime EpollLoop::now() const { return core_->now(); }
 
 void EpollLoop::AtTurnEnd(Task* task) { core_->AtTurnEnd(task); }
 
-void EpollLoop::DeleteLater(std::unique_ptr<Deferred> object) { core_->DeleteLater(std::move(object)); }
+void EpollLoop::DeleteLater(std::unique_ptr<Deferred> object) {
+  core_->DeleteLater(std::move(object));
+}
 
 void EpollLoop::Arm(Timer* timer, base::MonoTime at) { core_->Arm(timer, at); }
 

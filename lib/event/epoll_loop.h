@@ -15,16 +15,18 @@ namespace weft::inline v0::event {
 
 class EpollLoop final : public Loop {
  public:
-  // Starts the thread (all signals blocked in it, but for those of faults and profilers). RESOURCE_EXHAUSTED where a
-  // descriptor or the thread cannot be had. `slow_turns` counts turns that, with their tasks, took more than 100 ms; it
-  // outlives the loop.
-  static absl::StatusOr<std::unique_ptr<EpollLoop>> Start(std::string name, std::atomic<uint64_t>* slow_turns);
-  // Ends the thread after the turn that runs, and joins it. Tasks that are still queued are dropped. What was posted may bring
-  // this about before the Post returns.
+  // Starts the thread (all signals blocked in it, but for those of faults and profilers).
+  // RESOURCE_EXHAUSTED where a descriptor or the thread cannot be had. `slow_turns` counts turns
+  // that, with their tasks, took more than 100 ms; it outlives the loop.
+  static absl::StatusOr<std::unique_ptr<EpollLoop>> Start(std::string name,
+                                                          std::atomic<uint64_t>* slow_turns);
+  // Ends the thread after the turn that runs, and joins it. Tasks that are still queued are
+  // dropped. What was posted may bring this about before the Post returns.
   ~EpollLoop() override;
-  // On the loop's own thread (a callback destroyed everything) `delete` cannot join. Nothing of the loop runs any more when it
-  // returns, just as elsewhere: no event, timer or task; what was queued has been dropped. But the loop itself lives, with its
-  // thread, to the end of the turn, where objects whose deletion was deferred are deleted and may still call it.
+  // On the loop's own thread (a callback destroyed everything) `delete` cannot join. Nothing of the
+  // loop runs any more when it returns, just as elsewhere: no event, timer or task; what was queued
+  // has been dropped. But the loop itself lives, with its thread, to the end of the turn, where
+  // objects whose deletion was deferred are deleted and may still call it.
   static void operator delete(EpollLoop* loop, std::destroying_delete_t);
 
   const Clock& clock() const override;

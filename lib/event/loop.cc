@@ -11,7 +11,7 @@ class FunctionTask final : public Task {
  public:
   explicit FunctionTask(absl::AnyInvocable<void() &&> function) : function_(std::move(function)) {}
   void Run() override {
-    absl::AnyInvocable<void() &&> function = std::move(function_);
+    absl::AnyInvocable<void()&&> function = std::move(function_);
     delete this;
     std::move(function)();
   }

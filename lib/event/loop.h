@@ -1,8 +1,10 @@
-// Loop: one thread's worth of readiness, timers and tasks. EpollLoop is the real one; tests have a simulated one.
+// Loop: one thread's worth of readiness, timers and tasks. EpollLoop is the real one; tests have a
+// simulated one.
 //
-// A turn is: wait; descriptors that are ready; timers that are due; tasks (user callbacks among them); turn-end tasks (here
-// strands send what the callbacks submitted, in one write each); objects whose deletion was deferred. Time stands still
-// within a turn. No lock of Weft's is held while a task runs.
+// A turn is: wait; descriptors that are ready; timers that are due; tasks (user callbacks among
+// them); turn-end tasks (here strands send what the callbacks submitted, in one write each);
+// objects whose deletion was deferred. Time stands still within a turn. No lock of Weft's is held
+// while a task runs.
 #ifndef WEFT_LIB_EVENT_LOOP_H_
 #define WEFT_LIB_EVENT_LOOP_H_
 
@@ -17,8 +19,9 @@
 
 namespace weft::inline v0::event {
 
-// Something to run once on a loop's thread. Embedded in its owner, which keeps it alive until it ran or the loop ended; from
-// the moment Run or Drop is entered it may be posted again or destroyed. Not posted twice at a time.
+// Something to run once on a loop's thread. Embedded in its owner, which keeps it alive until it
+// ran or the loop ended; from the moment Run or Drop is entered it may be posted again or
+// destroyed. Not posted twice at a time.
 class Task {
  public:
   Task() = default;
@@ -36,13 +39,15 @@ class Task {
   Task* next_ = nullptr;
 };
 
-// Told about edges: what is ready now and was not, or is again since the last read or write that blocked.
+// Told about edges: what is ready now and was not, or is again since the last read or write that
+// blocked.
 class FdWatcher {
  public:
   // `readable` also where the peer closed its side or the descriptor failed: reading tells.
   virtual void OnReady(bool readable, bool writable) = 0;
-  // Just before an OnReady: the peer closed its side or the descriptor failed. The end brings no other edge, so a short read
-  // does not mean that it is safe to wait for one. Only to take note of: nothing is unwatched here.
+  // Just before an OnReady: the peer closed its side or the descriptor failed. The end brings no
+  // other edge, so a short read does not mean that it is safe to wait for one. Only to take note
+  // of: nothing is unwatched here.
   virtual void OnHangup() {}
 
  protected:
@@ -59,31 +64,36 @@ class Loop {
  public:
   virtual ~Loop() = default;
 
-  // Any thread ------------------------------------------------------------------------------------------------
+  // Any thread
+  // ------------------------------------------------------------------------------------------------
   virtual const Clock& clock() const = 0;
   // Whether the caller runs within a turn of this loop.
   virtual bool IsCurrent() const = 0;
-  // Runs `task` in this turn's or the next turn's task phase, in the order of posting (of each thread). Once the loop's
-  // destruction began it is never run, but dropped.
+  // Runs `task` in this turn's or the next turn's task phase, in the order of posting (of each
+  // thread). Once the loop's destruction began it is never run, but dropped.
   virtual void Post(Task* task) = 0;
   // The same for a closure (one allocation); destroyed unrun where it is dropped.
   void PostFunction(absl::AnyInvocable<void() &&> function);
 
-  // The loop's thread only ------------------------------------------------------------------------------------
-  // The time of this turn.
+  // The loop's thread only
+  // ------------------------------------------------------------------------------------ The time
+  // of this turn.
   virtual base::MonoTime now() const = 0;
   // Runs `task` at the end of this turn, after the tasks.
   virtual void AtTurnEnd(Task* task) = 0;
   virtual void DeleteLater(std::unique_ptr<Deferred> object) = 0;
   virtual void Arm(Timer* timer, base::MonoTime at) = 0;
   virtual void Disarm(Timer* timer) = 0;
-  // Edge-triggered, for both directions, from now on. RESOURCE_EXHAUSTED where the kernel refuses; UNIMPLEMENTED in a simulation.
+  // Edge-triggered, for both directions, from now on. RESOURCE_EXHAUSTED where the kernel refuses;
+  // UNIMPLEMENTED in a simulation.
   virtual absl::Status Watch(int fd, FdWatcher* watcher) = 0;
-  // After it the watcher is not called any more, not even for what this turn's wait had already found.
+  // After it the watcher is not called any more, not even for what this turn's wait had already
+  // found.
   virtual void Unwatch(int fd, FdWatcher* watcher) = 0;
 };
 
-// While it lives, the calling thread is within a turn of `loop`: what IsCurrent and OnAnyLoop go by. For loops only.
+// While it lives, the calling thread is within a turn of `loop`: what IsCurrent and OnAnyLoop go
+// by. For loops only.
 class CurrentLoop {
  public:
   explicit CurrentLoop(Loop* loop);
@@ -104,7 +114,7 @@ class TaskQueue {
  public:
   bool empty() const { return head_ == nullptr; }
   void Push(Task* task);
-  Task* Pop();  // null where empty
+  Task* Pop();                    // null where empty
   void Append(TaskQueue& other);  // which is empty afterwards
   void DropAll();                 // also those that are pushed meanwhile
   // Links of a LIFO chain that several threads pushed, turned around.

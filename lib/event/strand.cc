@@ -9,8 +9,8 @@
 namespace weft::inline v0::event {
 namespace {
 
-// How long the loop tries for a strand that another thread drives before it asks for a hand-over: a drive takes a few microseconds,
-// a hand-over a wake-up.
+// How long the loop tries for a strand that another thread drives before it asks for a hand-over: a
+// drive takes a few microseconds, a hand-over a wake-up.
 constexpr int kAcquireSpins = 64;
 constexpr int kAcquireYields = 2;
 
@@ -59,8 +59,8 @@ bool Strand::Link(Op* newest, Op* oldest) {
   uintptr_t head = head_.load(std::memory_order_relaxed);
   for (;;) {
     oldest->next_ = head == kIdle ? nullptr : reinterpret_cast<Op*>(head);
-    if (head_.compare_exchange_weak(head, reinterpret_cast<uintptr_t>(newest), std::memory_order_seq_cst,
-                                    std::memory_order_relaxed)) {
+    if (head_.compare_exchange_weak(head, reinterpret_cast<uintptr_t>(newest),
+                                    std::memory_order_seq_cst, std::memory_order_relaxed)) {
       return head == kIdle;
     }
   }
@@ -69,7 +69,9 @@ bool Strand::Link(Op* newest, Op* oldest) {
 bool Strand::TryAcquire() {
   for (int i = 0; i < kAcquireSpins + kAcquireYields; ++i) {
     uintptr_t idle = kIdle;
-    if (head_.compare_exchange_strong(idle, 0, std::memory_order_seq_cst, std::memory_order_relaxed)) return true;
+    if (head_.compare_exchange_strong(idle, 0, std::memory_order_seq_cst,
+                                      std::memory_order_relaxed))
+      return true;
     if (i < kAcquireSpins) {
       Pause();
     } else {
@@ -81,7 +83,8 @@ bool Strand::TryAcquire() {
 
 bool Strand::TryRelease() {
   uintptr_t empty = 0;
-  return head_.compare_exchange_strong(empty, kIdle, std::memory_order_seq_cst, std::memory_order_relaxed);
+  return head_.compare_exchange_strong(empty, kIdle, std::memory_order_seq_cst,
+                                       std::memory_order_relaxed);
 }
 
 void Strand::TakeLinked() {

@@ -1,20 +1,29 @@
-// Strand: how any number of threads share one connection (or anything that is not thread-safe) without a lock.
+// Strand: how any number of threads share one connection (or anything that is not thread-safe)
+// without a lock.
 //
-// Any thread links an operation into a lock-free list. The thread that finds the strand idle holds it from then on and drives it: it
-// runs all operations that are linked, its own and others', then lets the body send what came of them in one write, and lets go only
-// when nothing new was linked. Everybody else only links and leaves.
+// Any thread links an operation into a lock-free list. The thread that finds the strand idle holds
+// it from then on and drives it: it runs all operations that are linked, its own and others', then
+// lets the body send what came of them in one write, and lets go only when nothing new was linked.
+// Everybody else only links and leaves.
 //
-//   Submit ──CAS──▶ head: IDLE ──────▶ held by this thread: ┌▶ take all ▶ run each ▶ Flush (one write) ─┐
-//                   head: held, list ▶ linked, return       └──────────── something new linked ◀────────┤
-//                                                                            CAS(empty → IDLE): let go ◀┘
+//   Submit ── CAS: was it idle? ── no ──▶ linked, return
+//                    │ yes: held now
+//                    ▼
+//        ┌─▶ take all ▶ run each ▶ Flush (one write) ─┐
+//        └────────── something new was linked ◀───────┤
+//                                 CAS(empty → idle) ◀─┘  let go
 //
-// - An uncontended operation is carried out by its own thread: no hand-off, no wake-up. Contended ones are batched.
-// - No operation is lost: one that was linked before the letting-go CAS makes it fail, one that comes after finds IDLE.
-// - The loop holds the strand through its turn (reading, waking callers, and what those submit meanwhile), so that an answer to many
-//   callers leads to one write of their next requests. User callbacks run after the turn's work, when no strand is held; what they
-//   submit is kept in a plain list and sent at the end of the loop's turn.
-// - Operations marked kLoopOnly (readiness, timers, closing) run on the loop's thread: a driver that meets one, or that has driven
-//   kDriveBudget operations for others, hands the strand, still held, to the loop.
+// - An uncontended operation is carried out by its own thread: no hand-off, no wake-up. Contended
+//   ones are batched.
+// - No operation is lost: one that was linked before the letting-go CAS makes it fail, one that
+//   comes after finds the strand idle.
+// - The loop holds the strand through its turn (reading, waking callers, and what those submit
+//   meanwhile), so that an answer to many callers leads to one write of their next requests. User
+//   callbacks run after the turn's work, when no strand is held; what they submit is kept in a
+//   plain list and sent at the end of the loop's turn.
+// - Operations marked kLoopOnly (readiness, timers, closing) run on the loop's thread: a driver
+//   that meets one, or that has driven kDriveBudget operations for others, hands the strand, still
+//   held, to the loop.
 #ifndef WEFT_LIB_EVENT_STRAND_H_
 #define WEFT_LIB_EVENT_STRAND_H_
 
@@ -52,7 +61,8 @@ class Strand final : private Task {
   // What the strand protects.
   class Body {
    public:
-    // After each batch of operations, held: send what they produced. May leave more work for a Submit of its own.
+    // After each batch of operations, held: send what they produced. May leave more work for a
+    // Submit of its own.
     virtual void Flush() = 0;
 
    protected:
@@ -64,17 +74,18 @@ class Strand final : private Task {
   // Nothing may be linked or held.
   ~Strand() = default;
 
-  // Any thread. Runs `op` now, or later on the thread that holds the strand; on the loop's thread at the end of the turn, or of the
-  // present hold.
+  // Any thread. Runs `op` now, or later on the thread that holds the strand; on the loop's thread
+  // at the end of the turn, or of the present hold.
   void Submit(Op* op);
-  // On the loop's thread, outside this strand: runs `op` now if the strand can be had, otherwise once its holder has handed it over.
+  // On the loop's thread, outside this strand: runs `op` now if the strand can be had, otherwise
+  // once its holder has handed it over.
   void RunOnLoop(Op* op);
 
   Loop& loop() const { return loop_; }
   // Held: callers to wake when the batch is through (before Flush), or at once by WakeCallers.
   WakeBatch& wakes() { return wakes_; }
-  // Held, on the loop's thread: wakes them now; where that was two or more, gives them the time to submit what they do next, so that it
-  // joins this turn's batch.
+  // Held, on the loop's thread: wakes them now; where that was two or more, gives them the time to
+  // submit what they do next, so that it joins this turn's batch.
   void WakeCallers();
 
  private:
@@ -99,7 +110,8 @@ class Strand final : private Task {
 
   static constexpr uintptr_t kIdle = 1;  // `head_` of a strand that nobody holds
 
-  // Links a chain of operations in the reverse order of running; true: the strand was idle and is now held by the caller.
+  // Links a chain of operations in the reverse order of running; true: the strand was idle and is
+  // now held by the caller.
   bool Link(Op* newest, Op* oldest);
   bool TryAcquire();
   bool TryRelease();

@@ -1,6 +1,7 @@
-// TimerHeap: the timers of one owner, earliest first: a 4-ary heap whose positions are kept in the timers, so that one can be
-// moved or removed in O(log n) and nothing is allocated per timer. Deadlines mostly come in rising order, where adding is O(1).
-// Not thread-safe: it belongs to a loop or to a strand.
+// TimerHeap: the timers of one owner, earliest first: a 4-ary heap whose positions are kept in the
+// timers, so that one can be moved or removed in O(log n) and nothing is allocated per timer.
+// Deadlines mostly come in rising order, where adding is O(1). Not thread-safe: it belongs to a
+// loop or to a strand.
 #ifndef WEFT_LIB_EVENT_TIMER_HEAP_H_
 #define WEFT_LIB_EVENT_TIMER_HEAP_H_
 
@@ -47,7 +48,8 @@ class TimerHeap {
   // kNever where there is none.
   base::MonoTime next() const { return heap_.empty() ? base::kNever : heap_.front()->at_; }
   size_t size() const { return heap_.size(); }
-  // Disarms and runs every timer that is due, in order of time. Timers armed meanwhile for `now` or before run too.
+  // Disarms and runs every timer that is due, in order of time. Timers armed meanwhile for `now` or
+  // before run too.
   void RunDue(base::MonoTime now);
 
  private:

@@ -9,9 +9,11 @@
 namespace weft::inline v0::event {
 namespace {
 
-constexpr size_t kWords = 64;  // 2,048 threads before two of them share a bit (and may wake each other without need)
+constexpr size_t kWords =
+    64;  // 2,048 threads before two of them share a bit (and may wake each other without need)
 
-// Zero-initialised and trivially destroyed: the words live as long as the threads that sleep on them, that is, for ever.
+// Zero-initialised and trivially destroyed: the words live as long as the threads that sleep on
+// them, that is, for ever.
 constinit WaitWord words[kWords];
 
 uint32_t* Raw(std::atomic<uint32_t>& word) { return reinterpret_cast<uint32_t*>(&word); }
@@ -61,7 +63,9 @@ void Waiter::Wait() {
   for (;;) {
     const uint32_t generation = word_->generation.load(std::memory_order_seq_cst);
     uint32_t pending = kPending;
-    if (!done_.compare_exchange_strong(pending, kSleeping, std::memory_order_seq_cst) && pending == kDone) return;
+    if (!done_.compare_exchange_strong(pending, kSleeping, std::memory_order_seq_cst) &&
+        pending == kDone)
+      return;
     FutexWait(word_->generation, generation, bit_);
     if (done_.load(std::memory_order_acquire) == kDone) return;
   }

@@ -1,14 +1,19 @@
 // Waiting and waking of blocked callers.
 //
-// A completer wakes the callers that one read brought answers for. One futex call per caller would dominate the cost of a call, so
-// waiters share words: 32 threads sleep on one generation word, each with a bit of its own, and one FUTEX_WAKE_BITSET wakes all of
-// them whose answers came. The words belong to the process's threads, not to calls or connections: once a waiter is done, nothing
-// of its call is touched any more, so its memory may go at once.
+// A completer wakes the callers that one read brought answers for. One futex call per caller would
+// dominate the cost of a call, so waiters share words: 32 threads sleep on one generation word,
+// each with a bit of its own, and one FUTEX_WAKE_BITSET wakes all of them whose answers came. The
+// words belong to the process's threads, not to calls or connections: once a waiter is done,
+// nothing of its call is touched any more, so its memory may go at once.
 //
-//   waiter:    gen = word.generation ─▶ done: 0 → 2 (sleeping) ─▶ FUTEX_WAIT_BITSET(word, gen, bit) … until done == 1
-//   completer: done.exchange(1) == 2 ─▶ batch += (word, bit)   …   end of batch: ++word.generation, FUTEX_WAKE_BITSET(word, bits)
+//   waiter                                      completer
+//   gen = word.generation                       done.exchange(1) was 2: batch += (word, bit)
+//   done: 0 → 2 (sleeping)                      …
+//   FUTEX_WAIT_BITSET(word, gen, bit)           at the end of the batch: ++word.generation,
+//   … until done is 1                           FUTEX_WAKE_BITSET(word, bits)
 //
-// No wake-up is lost: a waiter that read the generation before the completer raised it does not sleep on the old value.
+// No wake-up is lost: a waiter that read the generation before the completer raised it does not
+// sleep on the old value.
 #ifndef WEFT_LIB_EVENT_WAIT_TABLE_H_
 #define WEFT_LIB_EVENT_WAIT_TABLE_H_
 
@@ -22,8 +27,8 @@ struct alignas(64) WaitWord {
   std::atomic<uint32_t> generation{0};
 };
 
-// The callers to wake at the end of a batch. Belongs to whoever completes calls: not thread-safe. Room for a few words; when it is full
-// it wakes early.
+// The callers to wake at the end of a batch. Belongs to whoever completes calls: not thread-safe.
+// Room for a few words; when it is full it wakes early.
 class WakeBatch {
  public:
   void Add(WaitWord* word, uint32_t bit);
@@ -50,7 +55,8 @@ class Waiter {
 
   // Blocks until Complete was called. The thread that made the waiter.
   void Wait();
-  // Once, any thread. The waiter may be gone when it returns; its thread runs on only after `batch` was woken, or before.
+  // Once, any thread. The waiter may be gone when it returns; its thread runs on only after `batch`
+  // was woken, or before.
   void Complete(WakeBatch& batch);
 
  private:

@@ -68,11 +68,13 @@ absl::StatusOr<Address> Address::ParseUnix(std::string_view text, std::string_vi
   if (path.empty()) return Invalid(text, "the path is missing");
   if (path.front() != '/') return Invalid(text, "the path must begin with a slash");
   if (ConsumePrefix(path, "//")) {
-    if (!path.starts_with("/")) return Invalid(text, "unix:// is followed by a path that begins with a slash");
+    if (!path.starts_with("/"))
+      return Invalid(text, "unix:// is followed by a path that begins with a slash");
     if (path.starts_with("//")) return Invalid(text, "the path begins with more than one slash");
   }
   if (path.size() > kMaxUnixPath) {
-    return Invalid(text, absl::StrCat("the path has ", path.size(), " bytes, of at most ", kMaxUnixPath));
+    return Invalid(text,
+                   absl::StrCat("the path has ", path.size(), " bytes, of at most ", kMaxUnixPath));
   }
   if (path.find('\0') != std::string_view::npos) return Invalid(text, "the path has a NUL in it");
 
@@ -96,7 +98,8 @@ absl::StatusOr<Address> Address::ParseIp(std::string_view text) {
     host = text.substr(1, end - 1);
     port_text = text.substr(end + 1);
     if (port_text.empty()) return Invalid(text, "the port is missing");
-    if (!ConsumePrefix(port_text, ":")) return Invalid(text, "a colon and the port must follow the bracket");
+    if (!ConsumePrefix(port_text, ":"))
+      return Invalid(text, "a colon and the port must follow the bracket");
   } else {
     const size_t colon = text.find(':');
     if (colon == std::string_view::npos) return Invalid(text, "the port is missing");
@@ -110,15 +113,18 @@ absl::StatusOr<Address> Address::ParseIp(std::string_view text) {
   if (port_text.empty()) return Invalid(text, "the port is missing");
   const std::optional<uint16_t> port = ParsePort(port_text);
   if (!port.has_value()) {
-    return Invalid(text, absl::StrCat("the port ", Quoted(port_text), " is not a number from 1 to 65535"));
+    return Invalid(
+        text, absl::StrCat("the port ", Quoted(port_text), " is not a number from 1 to 65535"));
   }
 
   Address address;
   char canonical[INET6_ADDRSTRLEN];
   if (bracketed) {
     sockaddr_in6 v6{};
-    if (host.find('%') != std::string_view::npos) return Invalid(text, "scope ids are not supported");
-    if (!ReadIp(AF_INET6, host, &v6.sin6_addr)) return Invalid(text, "what is in brackets is not an IPv6 address");
+    if (host.find('%') != std::string_view::npos)
+      return Invalid(text, "scope ids are not supported");
+    if (!ReadIp(AF_INET6, host, &v6.sin6_addr))
+      return Invalid(text, "what is in brackets is not an IPv6 address");
     v6.sin6_family = AF_INET6;
     v6.sin6_port = htons(*port);
     inet_ntop(AF_INET6, &v6.sin6_addr, canonical, sizeof canonical);
@@ -129,7 +135,8 @@ absl::StatusOr<Address> Address::ParseIp(std::string_view text) {
     if (absl::EqualsIgnoreCase(std::string(host), "localhost")) {
       v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     } else if (!ReadIp(AF_INET, host, &v4.sin_addr)) {
-      return Invalid(text, absl::StrCat(Quoted(host), " is not an IP address, and names are not resolved here"));
+      return Invalid(text, absl::StrCat(Quoted(host),
+                                        " is not an IP address, and names are not resolved here"));
     }
     v4.sin_family = AF_INET;
     v4.sin_port = htons(*port);

@@ -14,13 +14,15 @@ namespace weft::inline v0::net {
 
 class Address {
  public:
-  // "10.0.0.7:8080", "[::1]:8080", "localhost:8080" (127.0.0.1), "unix:/path" (at most 107 bytes), "unix:///path".
-  // INVALID_ARGUMENT says what is wrong: another name, a port out of 1 … 65535, a scope id (not supported).
+  // "10.0.0.7:8080", "[::1]:8080", "localhost:8080" (127.0.0.1), "unix:/path" (at most 107 bytes),
+  // "unix:///path". INVALID_ARGUMENT says what is wrong: another name, a port out of 1 … 65535, a
+  // scope id (not supported).
   static absl::StatusOr<Address> Parse(std::string_view text);
 
   // Canonical: equal addresses have equal text.
   const std::string& text() const { return text_; }
-  // The address without its port ("10.0.0.7", "::1"), "localhost" for a Unix socket: what certificates are checked for.
+  // The address without its port ("10.0.0.7", "::1"), "localhost" for a Unix socket: what
+  // certificates are checked for.
   const std::string& host() const { return host_; }
   bool is_unix() const;
   const sockaddr* socket_address() const { return reinterpret_cast<const sockaddr*>(&storage_); }

@@ -23,10 +23,14 @@ struct IoResult {
   bool drained = false;
   absl::Status status;
 
-  static IoResult Ok(size_t bytes, bool drained = false) { return {Kind::kOk, bytes, drained, absl::OkStatus()}; }
+  static IoResult Ok(size_t bytes, bool drained = false) {
+    return {Kind::kOk, bytes, drained, absl::OkStatus()};
+  }
   static IoResult Blocked() { return {}; }
   static IoResult End() { return {Kind::kEnd, 0, false, absl::OkStatus()}; }
-  static IoResult Failed(absl::Status status) { return {Kind::kFailed, 0, false, std::move(status)}; }
+  static IoResult Failed(absl::Status status) {
+    return {Kind::kFailed, 0, false, std::move(status)};
+  }
 };
 
 // Told on the loop's thread that trying again is worth it. Either flag may be set without need.
@@ -38,15 +42,18 @@ class ReadyWatcher {
   ~ReadyWatcher() = default;
 };
 
-// Read and Write: any thread, one at a time (whoever holds the connection's strand). The rest: the loop's thread.
+// Read and Write: any thread, one at a time (whoever holds the connection's strand). The rest: the
+// loop's thread.
 class ByteStream {
  public:
-  // Closes at once, without a word to the watcher. Not within the watcher's own OnReady: use the loop's DeleteLater.
+  // Closes at once, without a word to the watcher. Not within the watcher's own OnReady: use the
+  // loop's DeleteLater.
   virtual ~ByteStream() = default;
   virtual IoResult Read(char* to, size_t size) = 0;
   // May take a part.
   virtual IoResult Write(std::string_view bytes) = 0;
-  // From now on edges go to `watcher`, beginning with one for both directions (within the call or soon after). Null: to nobody.
+  // From now on edges go to `watcher`, beginning with one for both directions (within the call or
+  // soon after). Null: to nobody.
   virtual void SetWatcher(ReadyWatcher* watcher) = 0;
   // What ALPN agreed on; empty without TLS.
   virtual std::string_view alpn() const { return {}; }

@@ -15,7 +15,8 @@ class RealEnv final : public Env {
  public:
   const event::Clock& clock() const override { return clock_; }
 
-  absl::StatusOr<std::unique_ptr<event::Loop>> NewLoop(int index, std::atomic<uint64_t>* slow_turns) override {
+  absl::StatusOr<std::unique_ptr<event::Loop>> NewLoop(int index,
+                                                       std::atomic<uint64_t>* slow_turns) override {
     absl::StatusOr<std::unique_ptr<event::EpollLoop>> loop =
         event::EpollLoop::Start(absl::StrCat("weft-loop-", index), slow_turns);
     if (!loop.ok()) return loop.status();
@@ -28,7 +29,8 @@ class RealEnv final : public Env {
     uint64_t seed = 0;
     if (getrandom(&seed, sizeof seed, 0) == static_cast<ssize_t>(sizeof seed)) return seed;
     // No secret depends on it: where the kernel denies chance, that seeds differ must do.
-    return static_cast<uint64_t>(clock_.Now().time_since_epoch().count()) ^ (fallback_.fetch_add(1) << 48);
+    return static_cast<uint64_t>(clock_.Now().time_since_epoch().count()) ^
+           (fallback_.fetch_add(1) << 48);
   }
 
  private:

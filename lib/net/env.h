@@ -1,4 +1,5 @@
-// Env: all that is outside: time, threads, network, chance. One object, so that a whole client can run in a simulation.
+// Env: all that is outside: time, threads, network, chance. One object, so that a whole client can
+// run in a simulation.
 #ifndef WEFT_LIB_NET_ENV_H_
 #define WEFT_LIB_NET_ENV_H_
 
@@ -18,7 +19,8 @@ class Env {
  public:
   virtual ~Env() = default;
   virtual const event::Clock& clock() const = 0;
-  virtual absl::StatusOr<std::unique_ptr<event::Loop>> NewLoop(int index, std::atomic<uint64_t>* slow_turns) = 0;
+  virtual absl::StatusOr<std::unique_ptr<event::Loop>> NewLoop(
+      int index, std::atomic<uint64_t>* slow_turns) = 0;
   virtual Network& network() = 0;
   virtual uint64_t NewSeed() = 0;
   // False where loops only run when the caller lets them: nobody must wait for one then.

@@ -13,15 +13,18 @@
 
 namespace weft::inline v0::net {
 
-// An attempt to connect. Destroying it (on the loop's thread, not within `done`: use DeleteLater there) gives it up.
+// An attempt to connect. Destroying it (on the loop's thread, not within `done`: use DeleteLater
+// there) gives it up.
 class Dial : public event::Deferred {};
 
-// Called once on the loop's thread, never within the call that takes it. An error is UNAVAILABLE (refused, unreachable, reset) or
-// RESOURCE_EXHAUSTED (descriptors, ports), and says so in words fit for "10.0.0.7:8080 …": "refused the connection".
+// Called once on the loop's thread, never within the call that takes it. An error is UNAVAILABLE
+// (refused, unreachable, reset) or RESOURCE_EXHAUSTED (descriptors, ports), and says so in words
+// fit for "10.0.0.7:8080 …": "refused the connection".
 using DialDone = absl::AnyInvocable<void(absl::StatusOr<std::unique_ptr<ByteStream>>) &&>;
 
 struct ConnectOptions {
-  // Bytes unacknowledged for that long end the connection (TCP_USER_TIMEOUT); zero: the kernel's default.
+  // Bytes unacknowledged for that long end the connection (TCP_USER_TIMEOUT); zero: the kernel's
+  // default.
   base::MonoDuration user_timeout{0};
 };
 
@@ -29,8 +32,8 @@ class Network {
  public:
   virtual ~Network() = default;
   // On the loop's thread. No time limit of its own.
-  virtual std::unique_ptr<Dial> Connect(event::Loop& loop, const Address& address, const ConnectOptions& options,
-                                        DialDone done) = 0;
+  virtual std::unique_ptr<Dial> Connect(event::Loop& loop, const Address& address,
+                                        const ConnectOptions& options, DialDone done) = 0;
 };
 
 }  // namespace weft::inline v0::net

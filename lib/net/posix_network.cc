@@ -18,7 +18,9 @@
 namespace weft::inline v0::net {
 namespace {
 
-void SetOption(int fd, int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); }
+void SetOption(int fd, int level, int option, int value) {
+  setsockopt(fd, level, option, &value, sizeof value);
+}
 
 class PosixDial final : public Dial, private ReadyWatcher, private event::Timer {
  public:
@@ -27,7 +29,8 @@ class PosixDial final : public Dial, private ReadyWatcher, private event::Timer 
   ~PosixDial() override { loop_.Disarm(this); }
 
   void Start(const Address& address) {
-    const int fd = socket(address.socket_address()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const int fd =
+        socket(address.socket_address()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) return FailSoon(ConnectError(errno));
     tcp_ = !address.is_unix();
     if (tcp_) SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -38,8 +41,8 @@ class PosixDial final : public Dial, private ReadyWatcher, private event::Timer 
       close(fd);
       return FailSoon(ConnectError(error));
     }
-    // Watched only now: a socket that is not connecting yet would report a hang-up. That it is connected, be it already, is
-    // told by the first edge.
+    // Watched only now: a socket that is not connecting yet would report a hang-up. That it is
+    // connected, be it already, is told by the first edge.
     absl::StatusOr<std::unique_ptr<PosixStream>> stream = PosixStream::Create(loop_, fd, this);
     if (!stream.ok()) return FailSoon(std::move(stream).status());
     stream_ = *std::move(stream);
@@ -64,7 +67,8 @@ class PosixDial final : public Dial, private ReadyWatcher, private event::Timer 
       case ConnectState::kFailed:
         return Fail(error);
       case ConnectState::kToItself:
-        // A reset leaves no TIME_WAIT behind, which would keep the port from the server that belongs there.
+        // A reset leaves no TIME_WAIT behind, which would keep the port from the server that
+        // belongs there.
         constexpr linger kReset{1, 0};
         setsockopt(stream_->fd(), SOL_SOCKET, SO_LINGER, &kReset, sizeof kReset);
         return Fail(ECONNREFUSED);
@@ -74,8 +78,10 @@ class PosixDial final : public Dial, private ReadyWatcher, private event::Timer 
   void Succeed() {
     // Not before: it would limit the time to connect, too.
     if (tcp_ && options_.user_timeout > base::MonoDuration::zero()) {
-      const auto rounded = std::chrono::ceil<std::chrono::milliseconds>(options_.user_timeout).count();
-      SetOption(stream_->fd(), IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(std::min<int64_t>(rounded, INT_MAX)));
+      const auto rounded =
+          std::chrono::ceil<std::chrono::milliseconds>(options_.user_timeout).count();
+      SetOption(stream_->fd(), IPPROTO_TCP, TCP_USER_TIMEOUT,
+                static_cast<int>(std::min<int64_t>(rounded, INT_MAX)));
     }
     stream_->SetWatcher(nullptr);
     Finish(std::move(stream_));
@@ -86,7 +92,8 @@ class PosixDial final : public Dial, private ReadyWatcher, private event::Timer 
     Finish(ConnectError(error));
   }
 
-  // Nothing of the dial is touched after `done`, so that it does not matter what becomes of it there.
+  // Nothing of the dial is touched after `done`, so that it does not matter what becomes of it
+  // there.
   void Finish(absl::StatusOr<std::unique_ptr<ByteStream>> result) {
     DialDone done = std::move(done_);
     std::move(done)(std::move(result));
@@ -102,8 +109,8 @@ class PosixDial final : public Dial, private ReadyWatcher, private event::Timer 
 
 }  // namespace
 
-std::unique_ptr<Dial> PosixNetwork::Connect(event::Loop& loop, const Address& address, const ConnectOptions& options,
-                                            DialDone done) {
+std::unique_ptr<Dial> PosixNetwork::Connect(event::Loop& loop, const Address& address,
+                                            const ConnectOptions& options, DialDone done) {
   auto dial = std::make_unique<PosixDial>(loop, options, std::move(done));
   dial->Start(address);
   return dial;

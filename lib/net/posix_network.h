@@ -11,8 +11,8 @@ namespace weft::inline v0::net {
 // TCP_NODELAY on; SIGPIPE is never raised.
 class PosixNetwork final : public Network {
  public:
-  std::unique_ptr<Dial> Connect(event::Loop& loop, const Address& address, const ConnectOptions& options,
-                                DialDone done) override;
+  std::unique_ptr<Dial> Connect(event::Loop& loop, const Address& address,
+                                const ConnectOptions& options, DialDone done) override;
 };
 
 }  // namespace weft::inline v0::net

@@ -88,7 +88,8 @@ ConnectState GetConnectState(int fd, int* error) {
   if (peer.ss_family == AF_UNIX) return ConnectState::kConnected;
   sockaddr_storage local{};
   socklen_t local_size = sizeof local;
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&local), &local_size) != 0) return ConnectState::kConnected;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&local), &local_size) != 0)
+    return ConnectState::kConnected;
   const bool same = peer_size == local_size && std::memcmp(&peer, &local, peer_size) == 0;
   return same ? ConnectState::kToItself : ConnectState::kConnected;
 }

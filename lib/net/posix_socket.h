@@ -1,5 +1,5 @@
-// What is asked of sockets in more than one place, and what the kernel's error numbers mean for a connection, in words
-// fit for "10.0.0.7:8080 …".
+// What is asked of sockets in more than one place, and what the kernel's error numbers mean for a
+// connection, in words fit for "10.0.0.7:8080 …".
 #ifndef WEFT_LIB_NET_POSIX_SOCKET_H_
 #define WEFT_LIB_NET_POSIX_SOCKET_H_
 
@@ -7,7 +7,8 @@
 
 namespace weft::inline v0::net {
 
-// Of making one: RESOURCE_EXHAUSTED where this process or machine ran out of something, UNAVAILABLE for all else.
+// Of making one: RESOURCE_EXHAUSTED where this process or machine ran out of something, UNAVAILABLE
+// for all else.
 absl::Status ConnectError(int error);
 // Of reading or writing: UNAVAILABLE.
 absl::Status TransferError(int error);
@@ -16,8 +17,8 @@ enum class ConnectState {
   kConnecting,
   kConnected,
   kFailed,
-  // Where nobody listens on a port of this machine, and it is an ephemeral one, the kernel may choose it for our side too;
-  // then TCP's simultaneous open connects the socket with itself.
+  // Where nobody listens on a port of this machine, and it is an ephemeral one, the kernel may
+  // choose it for our side too; then TCP's simultaneous open connects the socket with itself.
   kToItself,
 };
 // Of a non-blocking connect. `error` is the reason of kFailed.

@@ -16,7 +16,8 @@ constexpr base::MonoDuration kRetryAfter = std::chrono::milliseconds(10);
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<PosixStream>> PosixStream::Create(event::Loop& loop, int fd, ReadyWatcher* watcher) {
+absl::StatusOr<std::unique_ptr<PosixStream>> PosixStream::Create(event::Loop& loop, int fd,
+                                                                 ReadyWatcher* watcher) {
   std::unique_ptr<PosixStream> stream(new PosixStream(loop, fd, watcher));
   if (absl::Status status = loop.Watch(fd, stream.get()); !status.ok()) return status;
   stream->watched_ = true;
@@ -34,9 +35,11 @@ IoResult PosixStream::Read(char* to, size_t size) {
   for (;;) {
     const ssize_t received = recv(fd_, to, size, 0);
     if (received > 0) {
-      // A short read emptied the socket, but after the last edge no other one would tell of the end behind the bytes.
+      // A short read emptied the socket, but after the last edge no other one would tell of the end
+      // behind the bytes.
       const bool empty = static_cast<size_t>(received) < size;
-      return IoResult::Ok(static_cast<size_t>(received), empty && !hangup_.load(std::memory_order_relaxed));
+      return IoResult::Ok(static_cast<size_t>(received),
+                          empty && !hangup_.load(std::memory_order_relaxed));
     }
     if (received == 0) return IoResult::End();
     if (errno == EINTR) continue;

@@ -16,9 +16,11 @@ namespace weft::inline v0::net {
 
 class PosixStream final : public ByteStream, private event::FdWatcher, private event::Alarm {
  public:
-  // Owns `fd`, a non-blocking stream socket, connected or about to be; closes it also in failing. Until SetWatcher is
-  // called, edges go to `watcher`. RESOURCE_EXHAUSTED where the kernel does not watch it.
-  static absl::StatusOr<std::unique_ptr<PosixStream>> Create(event::Loop& loop, int fd, ReadyWatcher* watcher);
+  // Owns `fd`, a non-blocking stream socket, connected or about to be; closes it also in failing.
+  // Until SetWatcher is called, edges go to `watcher`. RESOURCE_EXHAUSTED where the kernel does not
+  // watch it.
+  static absl::StatusOr<std::unique_ptr<PosixStream>> Create(event::Loop& loop, int fd,
+                                                             ReadyWatcher* watcher);
   ~PosixStream() override;
 
   IoResult Read(char* to, size_t size) override;
@@ -28,7 +30,8 @@ class PosixStream final : public ByteStream, private event::FdWatcher, private e
   int fd() const { return fd_; }
 
  private:
-  PosixStream(event::Loop& loop, int fd, ReadyWatcher* watcher) : Alarm(loop), loop_(loop), fd_(fd), watcher_(watcher) {}
+  PosixStream(event::Loop& loop, int fd, ReadyWatcher* watcher)
+      : Alarm(loop), loop_(loop), fd_(fd), watcher_(watcher) {}
 
   void OnReady(bool readable, bool writable) override;
   void OnHangup() override { hangup_.store(true, std::memory_order_relaxed); }

@@ -1,6 +1,6 @@
-// Backoff: how long to wait before dialling again. Decorrelated jitter: pause = min(cap, U(base, 3 · previous pause)), which spreads
-// a fleet that lost the same host at the same moment. A success begins anew.
-// Source: M. Brooker, "Exponential Backoff And Jitter", 2015.
+// Backoff: how long to wait before dialling again. Decorrelated jitter: pause = min(cap, U(base, 3
+// · previous pause)), which spreads a fleet that lost the same host at the same moment. A success
+// begins anew. Source: M. Brooker, "Exponential Backoff And Jitter", 2015.
 #ifndef WEFT_LIB_POOL_BACKOFF_H_
 #define WEFT_LIB_POOL_BACKOFF_H_
 

@@ -32,11 +32,13 @@ http2::SessionOptions SessionOptionsFrom(const ConnectionOptions& options) {
 
 }  // namespace
 
-Connection::Connection(const ConnectionSetup& setup, std::unique_ptr<net::ByteStream> stream, base::MonoTime now)
+Connection::Connection(const ConnectionSetup& setup, std::unique_ptr<net::ByteStream> stream,
+                       base::MonoTime now)
     : setup_(setup),
       stream_(std::move(stream)),
       session_(http2::NewClientSession(SessionOptionsFrom(*setup.options), *this)),
-      keepalive_(setup.keepalive_interval, absl::ToChronoNanoseconds(setup.options->keepalive_timeout), now),
+      keepalive_(setup.keepalive_interval,
+                 absl::ToChronoNanoseconds(setup.options->keepalive_timeout), now),
       opened_at_(now),
       read_op_(*this),
       check_timer_(*this),
@@ -48,20 +50,24 @@ Connection::Connection(const ConnectionSetup& setup, std::unique_ptr<net::ByteSt
 Connection::~Connection() { WEFT_DCHECK(closed_); }
 
 bool Connection::CanOpen() const {
-  return ready_ && !draining_ && broken_.ok() && out_.size() - out_taken_ < kBatchBytes && session_->capacity() > 0;
+  return ready_ && !draining_ && broken_.ok() && out_.size() - out_taken_ < kBatchBytes &&
+         session_->capacity() > 0;
 }
 
 void Connection::Open(Exchange& exchange) {
   if (session_->open_streams() == 0) {
     keepalive_.OnFirstStream(exchange.started_at_);
-    if (check_timer_.at() > keepalive_.next(true)) setup_.timers->Arm(&check_timer_, keepalive_.next(true));
+    if (check_timer_.at() > keepalive_.next(true))
+      setup_.timers->Arm(&check_timer_, keepalive_.next(true));
   }
   setup_.counters->streams_opened.Add();
   exchange.connection_ = this;
   exchange.stream_ = session_->Open(exchange, exchange.RequestHeadFor(setup_.tls));
 }
 
-void Connection::Reset(Exchange& exchange, http::ResetReason reason) { session_->Reset(exchange.stream_, reason); }
+void Connection::Reset(Exchange& exchange, http::ResetReason reason) {
+  session_->Reset(exchange.stream_, reason);
+}
 
 bool Connection::HeadSent(const Exchange& exchange) const {
   return session_->HeadSent(exchange.stream_, bytes_written_);
@@ -89,7 +95,8 @@ void Connection::Flush() {
         if (out_taken_ == out_.size() && !session_->wants_to_send()) {
           out_.clear();
           out_taken_ = 0;
-          if (out_.capacity() > kIdleBufferBytes && session_->open_streams() == 0) out_.shrink_to_fit();
+          if (out_.capacity() > kIdleBufferBytes && session_->open_streams() == 0)
+            out_.shrink_to_fit();
           return;
         }
         break;
@@ -121,7 +128,8 @@ void Connection::OnReadOp() {
   const bool productive = ReadOnce();
   setup_.strand->WakeCallers();
   if (!productive || !broken_.ok()) return;
-  // Once more after this batch was sent: what was asked for while the loop was awake may have been answered already.
+  // Once more after this batch was sent: what was asked for while the loop was awake may have been
+  // answered already.
   if (!readable_ && session_->open_streams() == 0) return;
   readable_ = true;
   if (++rounds_ < kMaxRounds) {

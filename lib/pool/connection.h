@@ -1,10 +1,13 @@
-// Connection: a byte stream and the session on it. Everything here happens with the host's strand held.
+// Connection: a byte stream and the session on it. Everything here happens with the host's strand
+// held.
 //
-//   loop:   edge ─▶ ReadOp: read ▶ feed the session ▶ wake callers ─┐      any holder:  Open / Reset / Consume … ─▶ session
-//                     ▲  once more, as long as it is productive     ▼
-//                     └──────────────────────────────────────── Flush: collect all frames ▶ one write ◀── end of each batch
+//   the loop: edge ─▶ ReadOp: read ▶ feed the session ▶ wake callers ─┐
+//                       ▲ once more, as long as it is productive      │
+//                       └───────────────────────────────────────────┐ ▼
+//   any holder: Open, Reset, Consume … ─▶ session ─▶ end of the batch: Flush (one write)
 //
-// It never closes itself: it tells its owner that it is broken, and the owner closes it on the loop.
+// It never closes itself: it tells its owner that it is broken, and the owner closes it on the
+// loop.
 #ifndef WEFT_LIB_POOL_CONNECTION_H_
 #define WEFT_LIB_POOL_CONNECTION_H_
 
@@ -59,13 +62,16 @@ struct ConnectionSetup {
   bool tls;
 };
 
-class Connection final : public event::Deferred, private http::SessionOwner, private net::ReadyWatcher {
+class Connection final : public event::Deferred,
+                         private http::SessionOwner,
+                         private net::ReadyWatcher {
  public:
   // On the loop's thread. Reading begins with the first edge.
-  Connection(const ConnectionSetup& setup, std::unique_ptr<net::ByteStream> stream, base::MonoTime now);
+  Connection(const ConnectionSetup& setup, std::unique_ptr<net::ByteStream> stream,
+             base::MonoTime now);
   ~Connection() override;
 
-  bool ready() const { return ready_; }        // SETTINGS came
+  bool ready() const { return ready_; }  // SETTINGS came
   bool draining() const { return draining_; }
   const absl::Status& broken() const { return broken_; }  // OK: it is not
   size_t open_streams() const { return session_->open_streams(); }
@@ -86,8 +92,9 @@ class Connection final : public event::Deferred, private http::SessionOwner, pri
   void Drain();
   // Collects and writes what there is. Any thread that holds the strand.
   void Flush();
-  // On the loop's thread, not from within an event of this connection: ends every exchange with `status`, says GOAWAY where that is
-  // still possible, closes the stream. To be deleted with DeleteLater.
+  // On the loop's thread, not from within an event of this connection: ends every exchange with
+  // `status`, says GOAWAY where that is still possible, closes the stream. To be deleted with
+  // DeleteLater.
   void Close(const absl::Status& status);
 
  private:

@@ -4,7 +4,8 @@
 
 namespace weft::inline v0::pool {
 
-Connector::Connector(event::Loop& loop, const net::Address& address, ConnectorOptions options, net::DialDone done)
+Connector::Connector(event::Loop& loop, const net::Address& address, ConnectorOptions options,
+                     net::DialDone done)
     : loop_(loop), options_(std::move(options)), done_(std::move(done)) {
   dial_ = options_.network->Connect(loop_, address, options_.connect,
                                     [this](auto stream) { OnTransport(std::move(stream)); });
@@ -16,7 +17,8 @@ void Connector::OnTransport(absl::StatusOr<std::unique_ptr<net::ByteStream>> str
     return;
   }
   loop_.DeleteLater(std::move(dial_));
-  dial_ = options_.tls->Handshake(loop_, *std::move(stream), options_.server_name, options_.sessions, std::move(done_));
+  dial_ = options_.tls->Handshake(loop_, *std::move(stream), options_.server_name,
+                                  options_.sessions, std::move(done_));
 }
 
 }  // namespace weft::inline v0::pool

@@ -23,7 +23,8 @@ struct ConnectorOptions {
 class Connector final : public event::Deferred {
  public:
   // `done` is called once, never within the constructor.
-  Connector(event::Loop& loop, const net::Address& address, ConnectorOptions options, net::DialDone done);
+  Connector(event::Loop& loop, const net::Address& address, ConnectorOptions options,
+            net::DialDone done);
 
  private:
   void OnTransport(absl::StatusOr<std::unique_ptr<net::ByteStream>> stream);

@@ -8,7 +8,8 @@
 
 namespace weft::inline v0::pool {
 
-void Exchange::Bind(HostPool& host, base::MonoTime now, base::MonoTime deadline, base::MonoDuration idle_timeout) {
+void Exchange::Bind(HostPool& host, base::MonoTime now, base::MonoTime deadline,
+                    base::MonoDuration idle_timeout) {
   host_ = &host;
   started_at_ = now;
   deadline_ = deadline;
@@ -16,7 +17,8 @@ void Exchange::Bind(HostPool& host, base::MonoTime now, base::MonoTime deadline,
 }
 
 void Exchange::Start() {
-  // The exchange may end, and with it the last other reference to its host, while this thread drives the strand.
+  // The exchange may end, and with it the last other reference to its host, while this thread
+  // drives the strand.
   const auto keep = base::Ref<HostPool>::Share(host_);
   host_->strand().Submit(&start_op_);
 }
@@ -87,7 +89,8 @@ void Exchange::OnDeadline() {
 void Exchange::ArmIdle() {
   if (idle_timeout_ == base::MonoDuration::zero()) return;
   progress_ = false;
-  host_->timers_.Arm(&idle_timer_, base::After(host_->strand().loop().clock().Now(), idle_timeout_));
+  host_->timers_.Arm(&idle_timer_,
+                     base::After(host_->strand().loop().clock().Now(), idle_timeout_));
 }
 
 void Exchange::OnIdleTimer() {

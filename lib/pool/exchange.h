@@ -2,10 +2,11 @@
 //
 //          Start
 //   kNew ─────────▶ kPending ────────────▶ kOpen ──────────▶ kEnded
-//                   waits for a            on a connection   OnExchangeEnd was called, exactly once
-//                   connection or stream ──────────────────▶
+//                   waits for a            on a connection   OnExchangeEnd was called,
+//                   connection or stream                     exactly once
 //
-// The events (StreamUser's and OnExchangeEnd) come with the host's strand held: they must not block or run user code.
+// The events (StreamUser's and OnExchangeEnd) come with the host's strand held: they must not block
+// or run user code.
 #ifndef WEFT_LIB_POOL_EXCHANGE_H_
 #define WEFT_LIB_POOL_EXCHANGE_H_
 
@@ -33,9 +34,11 @@ class Exchange : public http::StreamUser, public base::ListNode<Exchange> {
 
   Exchange() : start_op_(*this), signal_op_(*this), deadline_timer_(*this), idle_timer_(*this) {}
 
-  // Any thread ------------------------------------------------------------------------------------------------
+  // Any thread
+  // ------------------------------------------------------------------------------------------------
   // First: where, and how long. `idle_timeout` zero: none.
-  void Bind(HostPool& host, base::MonoTime now, base::MonoTime deadline, base::MonoDuration idle_timeout);
+  void Bind(HostPool& host, base::MonoTime now, base::MonoTime deadline,
+            base::MonoDuration idle_timeout);
   // Once. OnExchangeEnd comes at `deadline` at the latest, and may come before Start returns.
   void Start();
   // After Bind. OnExchangeEnd(CANCELLED) follows, unless the end was faster.
@@ -50,8 +53,9 @@ class Exchange : public http::StreamUser, public base::ListNode<Exchange> {
 
   HostPool* host() const { return host_; }
 
-  // The strand is held ----------------------------------------------------------------------------------------
-  // From an event: returns the window at once.
+  // The strand is held
+  // ---------------------------------------------------------------------------------------- From
+  // an event: returns the window at once.
   void ConsumeNow(size_t bytes);
   // From an event: ends the exchange on our own account; OnExchangeEnd follows within the call.
   void Fail(absl::Status status);
@@ -59,9 +63,11 @@ class Exchange : public http::StreamUser, public base::ListNode<Exchange> {
  protected:
   ~Exchange() = default;
 
-  // Exactly once after Start, last. The exchange may be destroyed once Drop was called as often as Keep.
+  // Exactly once after Start, last. The exchange may be destroyed once Drop was called as often as
+  // Keep.
   virtual void OnExchangeEnd(http::StreamEnd end) = 0;
-  // To be called by OnHead, OnData, OnTrailers and a ReadBody that moved something: the idle timeout begins anew.
+  // To be called by OnHead, OnData, OnTrailers and a ReadBody that moved something: the idle
+  // timeout begins anew.
   void Touch() { progress_ = true; }
 
   // The request, asked for when the exchange is given to a connection.
@@ -123,8 +129,8 @@ class Exchange : public http::StreamUser, public base::ListNode<Exchange> {
 
   // The strand's.
   State state_ = State::kNew;
-  Connection* connection_ = nullptr;       // kOpen
-  http::OpenStream* stream_ = nullptr;     // kOpen
+  Connection* connection_ = nullptr;    // kOpen
+  http::OpenStream* stream_ = nullptr;  // kOpen
   base::MonoTime started_at_{};
   bool cancelled_early_ = false;  // by a Cancel that overtook Start
   bool progress_ = false;         // since the idle timer was armed

@@ -8,8 +8,9 @@
 namespace weft::inline v0::pool {
 namespace {
 
-// A connection that lived less than this and answered nothing was of no use. The second of them in a row counts as a dial that failed: a
-// host that accepts and hangs up must not be dialled in a tight loop.
+// A connection that lived less than this and answered nothing was of no use. The second of them in
+// a row counts as a dial that failed: a host that accepts and hangs up must not be dialled in a
+// tight loop.
 constexpr base::MonoDuration kShortLife = std::chrono::seconds(1);
 
 }  // namespace
@@ -50,8 +51,8 @@ void HostPool::Enqueue(Exchange& exchange) {
     refusal = last_error();
     origin = Origin::kConnection;
   } else if (pending_.size() >= setup_.options->max_pending_per_host) {
-    refusal = absl::ResourceExhaustedError(
-        absl::StrCat("has ", pending_.size(), " calls waiting for a stream already (max_pending_per_host)"));
+    refusal = absl::ResourceExhaustedError(absl::StrCat(
+        "has ", pending_.size(), " calls waiting for a stream already (max_pending_per_host)"));
   }
   if (!refusal.ok()) {
     exchange.Finish({std::move(refusal), origin, Processed::kNotSent});
@@ -75,7 +76,8 @@ void HostPool::OpenPending() {
 void HostPool::FailPending(const absl::Status& status, Origin origin) {
   // Only those that wait now: what their ends submit is another turn's business.
   for (size_t n = pending_.size(); n > 0; --n) {
-    if (Exchange* const exchange = pending_.pop_front()) exchange->Finish({status, origin, Processed::kNotSent});
+    if (Exchange* const exchange = pending_.pop_front())
+      exchange->Finish({status, origin, Processed::kNotSent});
   }
 }
 
@@ -207,9 +209,11 @@ void HostPool::OnReady(Connection& connection) {
 
 void HostPool::OnDraining(Connection& connection, bool too_many_pings) {
   if (too_many_pings) keepalive_interval_ *= 2;
-  if (starting_.get() == &connection) return;  // DoWork finds it: a host that greets with GOAWAY cannot be used
+  if (starting_.get() == &connection)
+    return;  // DoWork finds it: a host that greets with GOAWAY cannot be used
   if (current_.get() == &connection) {
-    const bool lived = connection.completed() > 0 || strand_.loop().now() - current_since_ >= kShortLife;
+    const bool lived =
+        connection.completed() > 0 || strand_.loop().now() - current_since_ >= kShortLife;
     draining_.push_back(std::move(current_));
     timers_.Arm(&drain_timer_, base::After(strand_.loop().now(), setup_.options->drain_timeout));
     if (shutting_down_) return;
@@ -226,15 +230,16 @@ void HostPool::OnBroken(Connection& connection) {
 }
 
 void HostPool::OnDialTimeout() {
-  DialFailed(absl::UnavailableError(
-      absl::StrCat(starting_ != nullptr ? "sent no HTTP/2 SETTINGS" : "did not answer", " within the connect timeout of ",
-                   absl::FormatDuration(setup_.options->connect_timeout))));
+  DialFailed(absl::UnavailableError(absl::StrCat(
+      starting_ != nullptr ? "sent no HTTP/2 SETTINGS" : "did not answer",
+      " within the connect timeout of ", absl::FormatDuration(setup_.options->connect_timeout))));
 }
 
 void HostPool::DropDial() {
   timers_.Disarm(&dial_timer_);
   if (connector_ != nullptr) strand_.loop().DeleteLater(std::move(connector_));
-  if (starting_ != nullptr) CloseConnection(std::move(starting_), absl::UnavailableError("was given up"));
+  if (starting_ != nullptr)
+    CloseConnection(std::move(starting_), absl::UnavailableError("was given up"));
 }
 
 void HostPool::DialFailed(absl::Status status) {
@@ -304,7 +309,8 @@ void HostPool::OnShutdownOp() {
     draining_.push_back(std::move(current_));
   }
   if (how_ == How::kNow) {
-    for (auto& connection : std::exchange(draining_, {})) CloseConnection(std::move(connection), shutdown_why_);
+    for (auto& connection : std::exchange(draining_, {}))
+      CloseConnection(std::move(connection), shutdown_why_);
   } else if (!draining_.empty()) {
     timers_.Arm(&drain_timer_, base::After(strand_.loop().now(), setup_.options->drain_timeout));
   }

@@ -1,10 +1,11 @@
-// HostPool: everything about reaching one host: one connection, shared by whoever calls; its dialling, draining and replacement; the
-// exchanges that wait for it. One strand guards it all.
+// HostPool: everything about reaching one host: one connection, shared by whoever calls; its
+// dialling, draining and replacement; the exchanges that wait for it. One strand guards it all.
 //
-//   kIdle ──first exchange, Connect──▶ kConnecting ──first SETTINGS──▶ kReady
-//     ▲                                  ▲   │ failed                     │ lost, or GOAWAY: dial at once
-//     │                                  │   ▼                            │
-//     └──────── nobody wants it ─── kBackoff ◀──(only after a dial failed)┘      any ──Shutdown──▶ kClosed
+//   kIdle ── first exchange, Connect ──▶ kConnecting ── first SETTINGS ──▶ kReady
+//     ▲                                    ▲  │  ▲                           │
+//     │ nobody wants it      the pause is over│  └── lost, GOAWAY: at once ──┘
+//     │                                    │  ▼ failed, or of no use twice in a row
+//     └──────────────────────────────── kBackoff                  any ── Shutdown ──▶ kClosed
 //
 // A connection that drains goes on beside its successor until its exchanges have ended.
 #ifndef WEFT_LIB_POOL_HOST_POOL_H_
@@ -55,8 +56,9 @@ class HostPool final : public cluster::Host,
 
   // Any thread. Dials when idle, and from now on again whenever the connection is lost.
   void Connect() override;
-  // Any thread, once. With kDrain what runs may end within the drain timeout; with kNow it ends with `why` at once. Then the
-  // connections are closed, and `closed` is called on the loop. Exchanges that come later end with `why`.
+  // Any thread, once. With kDrain what runs may end within the drain timeout; with kNow it ends
+  // with `why` at once. Then the connections are closed, and `closed` is called on the loop.
+  // Exchanges that come later end with `why`.
   enum class How { kDrain, kNow };
   void Shutdown(How how, absl::Status why, absl::AnyInvocable<void() &&> closed);
   // Any thread, once, after Shutdown(kDrain): what still runs ends now.
@@ -113,7 +115,8 @@ class HostPool final : public cluster::Host,
   void OnDialTimeout();
   void OnBackoffOver();
   void DialFailed(absl::Status status);
-  // The connection that took new exchanges is gone: dials the next one, at once unless this happens again and again.
+  // The connection that took new exchanges is gone: dials the next one, at once unless this happens
+  // again and again.
   void Succeed(bool lived, absl::Status why);
   void DropDial();
   void CloseConnection(std::unique_ptr<Connection> connection, const absl::Status& status);
@@ -148,7 +151,7 @@ class HostPool final : public cluster::Host,
   int short_lives_ = 0;         // connections in a row that were neither
 
   std::atomic<bool> connect_asked_{false};
-  bool wanted_ = false;      // somebody asked for a connection: lost ones are replaced
+  bool wanted_ = false;  // somebody asked for a connection: lost ones are replaced
   bool work_queued_ = false;
   bool timers_queued_ = false;  // the loop's thread only
   bool drain_over_ = false;

@@ -1,9 +1,9 @@
 // Keepalive: when to ask a silent peer whether it is still there, and when to give it up.
 //
-// With streams open: a PING after `interval` of reading nothing; no answer of any kind within `timeout` of it: dead. Without streams:
-// a PING each five minutes, so that what sits between remembers the connection. A peer that complains (GOAWAY ENHANCE_YOUR_CALM,
-// "too_many_pings") doubles the interval. (RFC 9113 section 6.7; gRPC A8, A9.)
-// Decides only: no timer, no socket.
+// With streams open: a PING after `interval` of reading nothing; no answer of any kind within
+// `timeout` of it: dead. Without streams: a PING each five minutes, so that what sits between
+// remembers the connection. A peer that complains (GOAWAY ENHANCE_YOUR_CALM, "too_many_pings")
+// doubles the interval. (RFC 9113 section 6.7; gRPC A8, A9.) Decides only: no timer, no socket.
 #ifndef WEFT_LIB_POOL_KEEPALIVE_H_
 #define WEFT_LIB_POOL_KEEPALIVE_H_
 

@@ -1,4 +1,5 @@
-// Counters: what happened, since the factory began. Relaxed atomics; FactoryStats says what each one means.
+// Counters: what happened, since the factory began. Relaxed atomics; FactoryStats says what each
+// one means.
 #ifndef WEFT_LIB_TELEMETRY_COUNTERS_H_
 #define WEFT_LIB_TELEMETRY_COUNTERS_H_
 

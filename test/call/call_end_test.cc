@@ -1,4 +1,5 @@
-// Deadlines, cancellation and limits: every call ends once, with the right words, whatever state it was in.
+// Deadlines, cancellation and limits: every call ends once, with the right words, whatever state it
+// was in.
 #include <string>
 
 #include "support/catch.h"
@@ -17,7 +18,14 @@ bool Says(const absl::Status& status, const std::string& words) {
 
 // A world in which calls stay in one of the states that a call can be in.
 struct Stuck {
-  enum class Where { kWaitingForHost, kDialling, kWaitingForStream, kSending, kAwaitingHead, kReceiving };
+  enum class Where {
+    kWaitingForHost,
+    kDialling,
+    kWaitingForStream,
+    kSending,
+    kAwaitingHead,
+    kReceiving
+  };
 
   explicit Stuck(Where where) : server(*env, "10.0.0.1:80") {
     switch (where) {
@@ -40,7 +48,9 @@ struct Stuck {
         server.options().handler = [](const RogueRequest&) { return RogueAnswer::Silence(); };
         break;
       case Where::kReceiving:
-        server.options().handler = [](const RogueRequest&) { return RogueAnswer{.body = "half", .end = false}; };
+        server.options().handler = [](const RogueRequest&) {
+          return RogueAnswer{.body = "half", .end = false};
+        };
         break;
     }
   }
@@ -51,9 +61,9 @@ struct Stuck {
   std::string body = "x";
 };
 
-constexpr Stuck::Where kEverywhere[] = {Stuck::Where::kWaitingForHost, Stuck::Where::kDialling,
+constexpr Stuck::Where kEverywhere[] = {Stuck::Where::kWaitingForHost,   Stuck::Where::kDialling,
                                         Stuck::Where::kWaitingForStream, Stuck::Where::kSending,
-                                        Stuck::Where::kAwaitingHead, Stuck::Where::kReceiving};
+                                        Stuck::Where::kAwaitingHead,     Stuck::Where::kReceiving};
 
 Processed Expected(Stuck::Where where) {
   return where >= Stuck::Where::kSending ? Processed::kMaybeProcessed : Processed::kNotSent;
@@ -150,7 +160,8 @@ TEST_CASE("deadlines do not move with the wall clock") {
     RogueServer server(*env, "10.0.0.1:80");
     server.options().handler = [](const RogueRequest&) { return RogueAnswer::Silence(); };
     SimClient client(env, "static:10.0.0.1:80");
-    SimCall& call = client.Get("/", {.timeout = absl::InfiniteDuration(), .deadline = env->clock().WallNow() + absl::Seconds(2)});
+    SimCall& call = client.Get("/", {.timeout = absl::InfiniteDuration(),
+                                     .deadline = env->clock().WallNow() + absl::Seconds(2)});
     env->RunFor(500ms);
     env->StepWall(step);
     REQUIRE(client.RunUntilDone(call));
@@ -160,7 +171,9 @@ TEST_CASE("deadlines do not move with the wall clock") {
   }
 }
 
-TEST_CASE("a process that was stopped: late timers fire once, and calls that were answered meanwhile succeed") {
+TEST_CASE(
+    "a process that was stopped: late timers fire once, and calls that were answered meanwhile "
+    "succeed") {
   auto env = std::make_shared<SimEnv>();
   RogueServer server(*env, "10.0.0.1:80");
   SimClient client(env, "static:10.0.0.1:80");
@@ -194,7 +207,8 @@ TEST_CASE("no byte for longer than the idle timeout ends a call that its deadlin
   auto env = std::make_shared<SimEnv>();
   RogueServer server(*env, "10.0.0.1:80");
   server.options().handler = [](const RogueRequest& request) {
-    if (request.path() == "/loris") return RogueAnswer{.body = std::string(20, 'x'), .piece = 1, .gap = 500ms};
+    if (request.path() == "/loris")
+      return RogueAnswer{.body = std::string(20, 'x'), .piece = 1, .gap = 500ms};
     return RogueAnswer{.body = "half", .end = false};
   };
   SimClient client(env, "static:10.0.0.1:80");
@@ -212,7 +226,9 @@ TEST_CASE("no byte for longer than the idle timeout ends a call that its deadlin
 TEST_CASE("a response over max_response_bytes fails that call alone") {
   auto env = std::make_shared<SimEnv>();
   RogueServer server(*env, "10.0.0.1:80");
-  server.options().handler = [](const RogueRequest&) { return RogueAnswer{.body = std::string(100000, 'x')}; };
+  server.options().handler = [](const RogueRequest&) {
+    return RogueAnswer{.body = std::string(100000, 'x')};
+  };
   SimClient client(env, "static:10.0.0.1:80");
   SimCall& small = client.Get("/", {.max_response_bytes = 99999});
   SimCall& enough = client.Get("/", {.max_response_bytes = 100000});
@@ -256,7 +272,9 @@ TEST_CASE("pending calls are bounded, and the one too many says so") {
   auto env = std::make_shared<SimEnv>();
   RogueServer server(*env, "10.0.0.1:80");
   server.options().settings = {{kMaxConcurrentStreams, 1}};
-  server.options().handler = [](const RogueRequest&) { return RogueAnswer{.body = "x", .delay = 1s}; };
+  server.options().handler = [](const RogueRequest&) {
+    return RogueAnswer{.body = "x", .delay = 1s};
+  };
   ChannelFactory::Options options;
   options.connection.max_pending_per_host = 10;
   SimClient client(env, "static:10.0.0.1:80", options);
@@ -278,7 +296,9 @@ TEST_CASE("MAX_CONCURRENT_STREAMS of any value, changed at any time, is kept to"
   auto env = std::make_shared<SimEnv>();
   RogueServer server(*env, "10.0.0.1:80");
   server.options().settings = {{kMaxConcurrentStreams, 1}};
-  server.options().handler = [](const RogueRequest&) { return RogueAnswer{.body = "x", .delay = 5ms}; };
+  server.options().handler = [](const RogueRequest&) {
+    return RogueAnswer{.body = "x", .delay = 5ms};
+  };
   SimClient client(env, "static:10.0.0.1:80");
   for (int i = 0; i < 300; ++i) client.Get("/", {.timeout = absl::Seconds(60)});
   for (const uint32_t limit : {3u, 0u, 100u, 2u, 0u, 1u, 50u, 5u}) {

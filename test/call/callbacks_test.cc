@@ -20,10 +20,12 @@ struct World {
   SimClient client{env, "static:10.0.0.1:80"};
 };
 
-TEST_CASE("a callback never runs inside the call that passes it, not even where that fails at once") {
+TEST_CASE(
+    "a callback never runs inside the call that passes it, not even where that fails at once") {
   World w;
   bool ran = false;
-  CallHandle handle = w.client.channel().Start(Request::Get("not a path"), {}, [&](auto) { ran = true; });
+  CallHandle handle =
+      w.client.channel().Start(Request::Get("not a path"), {}, [&](auto) { ran = true; });
   CHECK_FALSE(ran);
   w.env->RunFor(1ms);
   CHECK(ran);
@@ -49,13 +51,16 @@ TEST_CASE("callbacks run on a loop, a blocking call in one is refused, not a dea
 TEST_CASE("with an executor, callbacks run there and nowhere else") {
   World w;
   std::vector<absl::AnyInvocable<void() &&>> queue;
-  const Executor executor = [&](absl::AnyInvocable<void() &&> closure) { queue.push_back(std::move(closure)); };
+  const Executor executor = [&](absl::AnyInvocable<void() &&> closure) {
+    queue.push_back(std::move(closure));
+  };
   bool ran = false;
-  CallHandle handle = w.client.channel().Start(Request::Get("/"), {.executor = &executor}, [&](auto r) {
-    ran = true;
-    CHECK(r.ok());
-    CHECK_FALSE(event::OnAnyLoop());
-  });
+  CallHandle handle =
+      w.client.channel().Start(Request::Get("/"), {.executor = &executor}, [&](auto r) {
+        ran = true;
+        CHECK(r.ok());
+        CHECK_FALSE(event::OnAnyLoop());
+      });
   w.env->RunFor(1s);
   CHECK_FALSE(ran);
   REQUIRE(queue.size() == 1);
@@ -63,12 +68,16 @@ TEST_CASE("with an executor, callbacks run there and nowhere else") {
   CHECK(ran);
 }
 
-TEST_CASE("a handle destroyed between the end and the executor's turn still silences the callback") {
+TEST_CASE(
+    "a handle destroyed between the end and the executor's turn still silences the callback") {
   World w;
   std::vector<absl::AnyInvocable<void() &&>> queue;
-  const Executor executor = [&](absl::AnyInvocable<void() &&> closure) { queue.push_back(std::move(closure)); };
+  const Executor executor = [&](absl::AnyInvocable<void() &&> closure) {
+    queue.push_back(std::move(closure));
+  };
   bool ran = false;
-  CallHandle handle = w.client.channel().Start(Request::Get("/"), {.executor = &executor}, [&](auto) { ran = true; });
+  CallHandle handle = w.client.channel().Start(Request::Get("/"), {.executor = &executor},
+                                               [&](auto) { ran = true; });
   w.env->RunFor(1s);
   REQUIRE(queue.size() == 1);
   handle.Reset();
@@ -76,7 +85,8 @@ TEST_CASE("a handle destroyed between the end and the executor's turn still sile
   CHECK_FALSE(ran);
 }
 
-TEST_CASE("a callback may destroy its own handle, start and cancel other calls, and drop the channel") {
+TEST_CASE(
+    "a callback may destroy its own handle, start and cancel other calls, and drop the channel") {
   World w;
   auto channel = w.client.factory().GetChannel("static:10.0.0.1:80").value();
   auto handle = std::make_unique<CallHandle>();
@@ -103,7 +113,8 @@ TEST_CASE("a callback may destroy the factory") {
   auto factory = ChannelFactory::Create({.loops = 2, .env = env}).value();
   auto channel = factory->GetChannel("static:10.0.0.1:80").value();
   std::vector<absl::Status> ends;
-  CallHandle never = channel->Start(Request::Get("/never"), {}, [&](auto r) { ends.push_back(r.status()); });
+  CallHandle never =
+      channel->Start(Request::Get("/never"), {}, [&](auto r) { ends.push_back(r.status()); });
   CallHandle call = channel->Start(Request::Get("/"), {}, [&](auto r) {
     ends.push_back(r.status());
     factory.reset();

@@ -47,7 +47,9 @@ struct Reader {
 TEST_CASE("a stream carries pieces both ways and ends with trailers") {
   World w;
   w.server.options().handler = [](const RogueRequest& request) {
-    return RogueAnswer{.status = 201, .body = request.body, .trailers = {{"sum", std::to_string(request.body.size())}}};
+    return RogueAnswer{.status = 201,
+                       .body = request.body,
+                       .trailers = {{"sum", std::to_string(request.body.size())}}};
   };
   Stream stream = w.channel().Open(Request::Post("/", "first "));
   std::vector<absl::Status> written;
@@ -83,9 +85,12 @@ TEST_CASE("a reader that pauses stops its own sender and nobody else") {
     return RogueAnswer{.body = request.path() == "/big" ? big : "small"};
   };
   std::vector<Stream> paused;
-  for (int i = 0; i < 30; ++i) paused.push_back(w.channel().Open(Request::Get("/big"), {.timeout = absl::Seconds(1000)}, true));
+  for (int i = 0; i < 30; ++i)
+    paused.push_back(
+        w.channel().Open(Request::Get("/big"), {.timeout = absl::Seconds(1000)}, true));
   w.env->RunFor(10s);
-  // Thirty windows of 1 MiB are more than the connection's 16 MiB: if unread bytes were held against it, this call would starve.
+  // Thirty windows of 1 MiB are more than the connection's 16 MiB: if unread bytes were held
+  // against it, this call would starve.
   SimCall& call = w.client.Get("/small");
   REQUIRE(w.client.RunUntilDone(call, 1s));
   CHECK(call.ok());
@@ -148,7 +153,9 @@ TEST_CASE("a full answer before the upload has ended is kept, and the upload sto
   World w;
   w.server.options().answer_at_head = true;
   w.server.options().return_windows = false;
-  w.server.options().handler = [](const RogueRequest&) { return RogueAnswer{.status = 413, .body = "too large"}; };
+  w.server.options().handler = [](const RogueRequest&) {
+    return RogueAnswer{.status = 413, .body = "too large"};
+  };
   SimCall& call = w.client.Post("/", std::string(1 << 20, 'x'));
   REQUIRE(w.client.RunUntilDone(call));
   REQUIRE(call.ok());
@@ -162,7 +169,9 @@ TEST_CASE("a full answer before the upload has ended is kept, and the upload sto
 
 TEST_CASE("Finish throws away what was not read and returns its window") {
   World w;
-  w.server.options().handler = [](const RogueRequest&) { return RogueAnswer{.body = std::string(3 << 20, 'x')}; };
+  w.server.options().handler = [](const RogueRequest&) {
+    return RogueAnswer{.body = std::string(3 << 20, 'x')};
+  };
   for (int i = 0; i < 20; ++i) {
     Stream stream = w.channel().Open(Request::Post("/"));
     w.env->RunFor(100ms);
@@ -325,7 +334,8 @@ TEST_CASE("an error of a source or a sink ends the call with it") {
   CollectingSink sink;
   sink.limit = 10;
   std::optional<absl::Status> sink_end;
-  CallHandle b = w.channel().Start(Request::Post("/", std::string(100000, 'x')), {}, &sink, [&](auto r) { sink_end = r.status(); });
+  CallHandle b = w.channel().Start(Request::Post("/", std::string(100000, 'x')), {}, &sink,
+                                   [&](auto r) { sink_end = r.status(); });
   w.Until([&] { return source_end.has_value() && sink_end.has_value(); });
   CHECK(absl::IsDataLoss(*source_end));
   CHECK(absl::IsOutOfRange(*sink_end));

@@ -51,7 +51,9 @@ class HandLoop final : public Loop {
   void DeleteLater(std::unique_ptr<Deferred>) override {}
   void Arm(Timer* timer, MonoTime at) override { timers_.Arm(timer, at); }
   void Disarm(Timer* timer) override { timers_.Disarm(timer); }
-  absl::Status Watch(int, FdWatcher*) override { return absl::UnimplementedError("no descriptors"); }
+  absl::Status Watch(int, FdWatcher*) override {
+    return absl::UnimplementedError("no descriptors");
+  }
   void Unwatch(int, FdWatcher*) override {}
 
  private:
@@ -63,7 +65,9 @@ class HandLoop final : public Loop {
 
 class TestAlarm final : public Alarm {
  public:
-  explicit TestAlarm(Loop& loop, std::function<void()> fn = [] {}) : Alarm(loop), fn_(std::move(fn)) {}
+  explicit TestAlarm(
+      Loop& loop, std::function<void()> fn = [] {})
+      : Alarm(loop), fn_(std::move(fn)) {}
   void OnAlarm() override {
     ++fired;
     fn_();
@@ -199,8 +203,7 @@ TEST_CASE("deadlines of many threads are all looked at") {
       base::Random random(static_cast<uint64_t>(t));
       for (int i = 0; i < kEach; ++i) {
         std::lock_guard<std::mutex> lock(mutex);
-        const MonoTime at =
-            (*loop)->clock().Now() + std::chrono::microseconds(random.Below(3000));
+        const MonoTime at = (*loop)->clock().Now() + std::chrono::microseconds(random.Below(3000));
         due.push_back(at);
         alarm.EnsureBy(at);
       }

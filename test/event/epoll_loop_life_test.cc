@@ -23,7 +23,8 @@ namespace {
 using testing::Get;
 using testing::On;
 
-TEST_CASE("destroying a loop ends the turn that runs, drops the rest and deletes what was deferred") {
+TEST_CASE(
+    "destroying a loop ends the turn that runs, drops the rest and deletes what was deferred") {
   auto loop = NewLoop();
   auto token = std::make_shared<int>(0);
   bool ran_queued = false, ended = false, deleted = false;
@@ -43,8 +44,8 @@ TEST_CASE("destroying a loop ends the turn that runs, drops the rest and deletes
   Get(std::move(in_task));
   loop->PostFunction([token] {});
   loop->Post(&queued);
-  // The turn is ended whether the task goes on before or after the loop was told to stop; only whether there is another
-  // turn, with what is queued, depends on it.
+  // The turn is ended whether the task goes on before or after the loop was told to stop; only
+  // whether there is another turn, with what is queued, depends on it.
   std::thread destroyer([&] { loop.reset(); });
   release.set_value();
   destroyer.join();
@@ -55,7 +56,8 @@ TEST_CASE("destroying a loop ends the turn that runs, drops the rest and deletes
   CHECK_FALSE(timer.armed());
 }
 
-TEST_CASE("a loop destroyed on its own thread runs nothing more, and lives to the end of the turn") {
+TEST_CASE(
+    "a loop destroyed on its own thread runs nothing more, and lives to the end of the turn") {
   auto loop = NewLoop();
   auto token = std::make_shared<int>(0);
   Pair pair;
@@ -81,7 +83,8 @@ TEST_CASE("a loop destroyed on its own thread runs nothing more, and lives to th
     raw->DeleteLater(std::make_unique<FnDeferred>([&, raw] {
       raw->Unwatch(pair.fd[0], &watcher);
       raw->Disarm(&late_timer);
-      raw->DeleteLater(std::make_unique<FnDeferred>([&, raw] { promise.set_value(raw->IsCurrent()); }));
+      raw->DeleteLater(
+          std::make_unique<FnDeferred>([&, raw] { promise.set_value(raw->IsCurrent()); }));
     }));
     loop.reset();
     raw->Post(&late);
@@ -137,7 +140,9 @@ TEST_CASE("what was posted may end the loop") {
     Pair pair;
     FnWatcher watcher([](bool, bool) {});
     On(*own, [&] { (void)own->Watch(pair.fd[0], &watcher); });
-    std::thread waker([fd = pair.fd[1]] { SendByte(fd); });  // so that the loop wakes up without the poster's help
+    std::thread waker([fd = pair.fd[1]] {
+      SendByte(fd);
+    });  // so that the loop wakes up without the poster's help
     own->PostFunction([&] {
       own->DeleteLater(std::make_unique<FnDeferred>([&] { promise.set_value(); }));
       own.reset();
@@ -147,7 +152,8 @@ TEST_CASE("what was posted may end the loop") {
 
     auto other = NewLoop();
     std::promise<void> entered;
-    std::thread poster([raw = other.get(), &entered] { raw->PostFunction([&] { entered.set_value(); }); });
+    std::thread poster(
+        [raw = other.get(), &entered] { raw->PostFunction([&] { entered.set_value(); }); });
     Get(entered.get_future());
     other.reset();
     poster.join();
@@ -167,7 +173,8 @@ TEST_CASE("without descriptors there is no loop, but an error") {
     const absl::Status status = EpollLoop::Start("none", nullptr).status();
     REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
     CHECK(status.code() == absl::StatusCode::kResourceExhausted);
-    CHECK_THAT(std::string(status.message()), Catch::Matchers::ContainsSubstring("file descriptor"));
+    CHECK_THAT(std::string(status.message()),
+               Catch::Matchers::ContainsSubstring("file descriptor"));
   }
   const int again = dup(0);
   CHECK(again == lowest);

@@ -173,8 +173,8 @@ TEST_CASE("the phases of a turn come in order") {
   });
   On(*loop, [&] { loop->Arm(&timer, loop->now()); });
   Get(std::move(done));
-  CHECK(trace ==
-        std::vector<std::string>{"timer", "task", "end", "end 2", "delete", "delete 2", "next turn"});
+  CHECK(trace == std::vector<std::string>{"timer", "task", "end", "end 2", "delete", "delete 2",
+                                          "next turn"});
 }
 
 TEST_CASE("time stands still within a turn and goes on in the next") {

@@ -44,7 +44,9 @@ TEST_CASE("a watcher is told of edges, and of the end") {
   CHECK(edges.none());
 }
 
-TEST_CASE("an unwatched descriptor's event is not delivered, though it was fetched, nor to its successor") {
+TEST_CASE(
+    "an unwatched descriptor's event is not delivered, though it was fetched, nor to its "
+    "successor") {
   auto loop = NewLoop();
   Pair pairs[2];
   Pair other;
@@ -64,7 +66,8 @@ TEST_CASE("an unwatched descriptor's event is not delivered, though it was fetch
       ++calls;
       survivor = i;
       turn = loop->now();
-      // The other one, whose event has been fetched too, goes, and its number is taken by another socket.
+      // The other one, whose event has been fetched too, goes, and its number is taken by another
+      // socket.
       const int number = pairs[1 - i].fd[0];
       loop->Unwatch(number, watchers[1 - i].get());
       if (dup2(other.fd[0], number) != number) return;

@@ -15,7 +15,8 @@ namespace weft::testing {
 // The future's value; the test fails where there is none in 30 s.
 template <class T>
 T Get(std::future<T> future) {
-  if (future.wait_for(std::chrono::seconds(30)) != std::future_status::ready) FAIL("nothing happened for 30 s");
+  if (future.wait_for(std::chrono::seconds(30)) != std::future_status::ready)
+    FAIL("nothing happened for 30 s");
   return future.get();
 }
 

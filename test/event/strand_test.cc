@@ -27,7 +27,8 @@ class Counted final : public Strand::Body {
 
 class CountOp final : public Op {
  public:
-  CountOp(Counted& body, Where where, std::atomic<uint64_t>& done) : Op(where), body_(body), where_(where), done_(done) {}
+  CountOp(Counted& body, Where where, std::atomic<uint64_t>& done)
+      : Op(where), body_(body), where_(where), done_(done) {}
   void Run() override {
     if (body_.inside) body_.overlapped = true;
     body_.inside = true;
@@ -62,7 +63,8 @@ TEST_CASE("every operation of many threads runs once, one at a time, loop-only o
     threads.emplace_back([&, t] {
       std::vector<std::unique_ptr<CountOp>> ops;
       for (uint64_t i = 0; i < kEach; ++i) {
-        const auto where = (i + static_cast<uint64_t>(t)) % 50 == 0 ? Op::Where::kLoopOnly : Op::Where::kAnyThread;
+        const auto where =
+            (i + static_cast<uint64_t>(t)) % 50 == 0 ? Op::Where::kLoopOnly : Op::Where::kAnyThread;
         ops.push_back(std::make_unique<CountOp>(body, where, done));
         body.strand.Submit(ops.back().get());
       }
@@ -134,7 +136,8 @@ TEST_CASE("operations submitted on the loop are one batch at the end of its turn
   Counted body(*loop);
   std::atomic<uint64_t> done{0};
   std::vector<std::unique_ptr<CountOp>> ops;
-  for (int i = 0; i < 100; ++i) ops.push_back(std::make_unique<CountOp>(body, Op::Where::kAnyThread, done));
+  for (int i = 0; i < 100; ++i)
+    ops.push_back(std::make_unique<CountOp>(body, Op::Where::kAnyThread, done));
   std::atomic<uint64_t> ran_within{~uint64_t{0}};
   loop->PostFunction([&] {
     for (auto& op : ops) body.strand.Submit(op.get());
@@ -155,7 +158,8 @@ TEST_CASE("a driver that has done its share hands the strand to the loop") {
   Counted body(*loop);
   std::atomic<uint64_t> done{0};
   std::vector<std::unique_ptr<CountOp>> ops;
-  for (int i = 0; i < 2 * Strand::kDriveBudget; ++i) ops.push_back(std::make_unique<CountOp>(body, Op::Where::kAnyThread, done));
+  for (int i = 0; i < 2 * Strand::kDriveBudget; ++i)
+    ops.push_back(std::make_unique<CountOp>(body, Op::Where::kAnyThread, done));
   // All are linked while this thread drives: the budget ends before they do.
   struct Feeder final : Op {
     Feeder(Counted& b, std::vector<std::unique_ptr<CountOp>>& o) : body(b), ops(o) {}

@@ -101,12 +101,13 @@ TEST_CASE("what is wrong is said") {
   CHECK_THAT(Bad("[10.0.0.7]:80"), ContainsSubstring("not an IPv6 address"));
   CHECK_THAT(Bad("[::1::2]:80"), ContainsSubstring("not an IPv6 address"));
   CHECK_THAT(Bad("payments:80"), ContainsSubstring("\"payments\" is not an IP address"));
-  for (const char* host : {"10.0.0", "10.0.0.256", "10.0.0.07", "0x0a.0.0.7", " 10.0.0.7", "10.0.0.7 "}) {
+  for (const char* host :
+       {"10.0.0", "10.0.0.256", "10.0.0.07", "0x0a.0.0.7", " 10.0.0.7", "10.0.0.7 "}) {
     CHECK_THAT(Bad(std::string(host) + ":80"), ContainsSubstring("not an IP address"));
   }
   CHECK_THAT(Bad(std::string_view("10.0.0.7\0:80", 12)), ContainsSubstring("not an IP address"));
-  for (const char* port : {"0", "00", "080", "65536", "99999", "100000", "4294967376", "-1", "+80", " 80", "80 ",
-                           "http", "8o", "0x50"}) {
+  for (const char* port : {"0", "00", "080", "65536", "99999", "100000", "4294967376", "-1", "+80",
+                           " 80", "80 ", "http", "8o", "0x50"}) {
     CHECK_THAT(Bad("10.0.0.7:" + std::string(port)), ContainsSubstring("from 1 to 65535"));
   }
 }

@@ -81,7 +81,8 @@ TEST_CASE("a refused connection says so") {
   Listener unix_listener(Listener::kUnix);
   unix_listener.Close();
   CHECK(f.Failure(unix_listener.address()) == "refused the connection");
-  CHECK_THAT(f.Failure(*Address::Parse("unix:/nonexistent/weft.sock")), ContainsSubstring("does not exist"));
+  CHECK_THAT(f.Failure(*Address::Parse("unix:/nonexistent/weft.sock")),
+             ContainsSubstring("does not exist"));
 }
 
 TEST_CASE("a full queue of a Unix socket says so") {
@@ -128,8 +129,10 @@ TEST_CASE("a dial that is given up says nothing and leaves nothing") {
   const size_t before = OpenFiles();
   int told = 0;
   On(*f.loop, [&] {
-    for (const Address& address : {listener.address(), refused, *Address::Parse("unix:/nonexistent/weft.sock")}) {
-      std::unique_ptr<Dial> dial = f.env->network().Connect(*f.loop, address, {}, [&](StreamOr) { ++told; });
+    for (const Address& address :
+         {listener.address(), refused, *Address::Parse("unix:/nonexistent/weft.sock")}) {
+      std::unique_ptr<Dial> dial =
+          f.env->network().Connect(*f.loop, address, {}, [&](StreamOr) { ++told; });
     }
   });
   On(*f.loop, [] {});

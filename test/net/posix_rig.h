@@ -135,7 +135,8 @@ struct Fixture {
     });
     return testing::Get(std::move(result));
   }
-  std::string Failure(const Address& address, absl::StatusCode code = absl::StatusCode::kUnavailable) {
+  std::string Failure(const Address& address,
+                      absl::StatusCode code = absl::StatusCode::kUnavailable) {
     StreamOr result = Connect(address);
     REQUIRE_FALSE(result.ok());
     CHECK(result.status().code() == code);

@@ -148,7 +148,8 @@ TEST_CASE("eight megabytes there and back, driven by edges alone") {
       const ssize_t got = recv(peer.get(), buffer.data(), buffer.size(), 0);
       if (got <= 0) return;
       for (ssize_t sent = 0; sent < got;) {
-        const ssize_t n = send(peer.get(), buffer.data() + sent, static_cast<size_t>(got - sent), MSG_NOSIGNAL);
+        const ssize_t n =
+            send(peer.get(), buffer.data() + sent, static_cast<size_t>(got - sent), MSG_NOSIGNAL);
         if (n <= 0) return;
         sent += n;
       }

@@ -126,9 +126,9 @@ TEST_CASE("A body over the limit ends its call and not the connection") {
   const Holdings before = CountHoldings();
   Client client = MakeClient(node);
   for (int i = 0; i < 20; ++i) {
-    const auto response = client.channel->Call(
-        Request::Get("/bytes?n=5000000"),
-        {.timeout = absl::Seconds(60), .max_response_bytes = 1'000'000});
+    const auto response =
+        client.channel->Call(Request::Get("/bytes?n=5000000"),
+                             {.timeout = absl::Seconds(60), .max_response_bytes = 1'000'000});
     INFO(response.status());
     CHECK(absl::IsResourceExhausted(response.status()));
   }

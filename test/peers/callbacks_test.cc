@@ -1,5 +1,5 @@
-// What callbacks may do, against a real server: be slow, block where that is refused, begin new calls, destroy what called them
-// (fault 50).
+// What callbacks may do, against a real server: be slow, block where that is refused, begin new
+// calls, destroy what called them (fault 50).
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -64,8 +64,8 @@ TEST_CASE("What would block is refused in a callback") {
   absl::Status finished;
   absl::Status written;
   absl::Status headed;
-  CallHandle handle = client.channel->Start(
-      Request::Get("/echo"), kPatient, [&](absl::StatusOr<Response>) {
+  CallHandle handle =
+      client.channel->Start(Request::Get("/echo"), kPatient, [&](absl::StatusOr<Response>) {
         called = client.channel->Call(Request::Get("/echo")).status();
         waited = client.channel->WaitForReady(absl::Seconds(1));
         Stream stream = client.channel->Open(Request::Post("/mirror"));
@@ -84,8 +84,9 @@ TEST_CASE("What would block is refused in a callback") {
   CheckEnd(client, before);
 }
 
-// A callback that does not return while four threads make blocking calls through `others`, a channel of the same factory.
-void CheckSlowCallback(Client& client, Channel& others) {
+// A callback that does not return while four threads make blocking calls through `others`, a
+// channel of the same factory.
+static void CheckSlowCallback(Client& client, Channel& others) {
   Event entered;
   Event release;
   Event left;
@@ -103,8 +104,10 @@ void CheckSlowCallback(Client& client, Channel& others) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
-      // Longer than what counts as slow, and some calls at least; not for ever where they are held up.
-      for (int i = 0; (i < 50 || absl::Now() - start < absl::Milliseconds(300)) && wrong == 0; ++i) {
+      // Longer than what counts as slow, and some calls at least; not for ever where they are held
+      // up.
+      for (int i = 0; (i < 50 || absl::Now() - start < absl::Milliseconds(300)) && wrong == 0;
+           ++i) {
         const std::string id = absl::StrCat(t, "-", i);
         const auto response = others.Call(Request::Get("/echo", {{"x-id", id}}), options);
         (response.ok() && response->body == id ? answered : wrong).fetch_add(1);
@@ -180,10 +183,11 @@ TEST_CASE("A callback destroys its handle and cancels the others") {
   std::atomic<int> cancelled = 0;
   std::vector<CallHandle> others;
   for (int i = 0; i < 50; ++i) {
-    others.push_back(client.channel->Start(
-        Request::Get("/never"), kPatient, [&](absl::StatusOr<Response> response) {
-          if (absl::IsCancelled(response.status())) cancelled.fetch_add(1);
-        }));
+    others.push_back(client.channel->Start(Request::Get("/never"), kPatient,
+                                           [&](absl::StatusOr<Response> response) {
+                                             if (absl::IsCancelled(response.status()))
+                                               cancelled.fetch_add(1);
+                                           }));
   }
   CHECK(node.process->Ask("await 50") == "reached 50");
   Event have_handle;

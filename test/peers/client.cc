@@ -39,7 +39,7 @@ struct Tally {
 void Worker(Channel& channel, const Load& load, int number, Tally& tally) {
   LoadReport mine;
   std::string last_connection;
-  for (int i = 0; i < load.calls; ++i) {
+  for (int i = 0; i < load.calls || (load.until != nullptr && !*load.until); ++i) {
     const std::string id = absl::StrCat(number, "-", i % load.ids_per_thread);
     const absl::StatusOr<Response> response = channel.Call(load.request(id), load.options);
     std::string problem;
@@ -97,9 +97,8 @@ Holdings CountHoldings() {
 
 void CheckEnd(Client& client, const Holdings& before) {
   // Attempts are taken from the count after the answer was given to the caller.
-  CHECK(Eventually([&] {
-    return client.channel->DebugString().find("in flight 0") != std::string::npos;
-  }));
+  CHECK(Eventually(
+      [&] { return client.channel->DebugString().find("in flight 0") != std::string::npos; }));
   INFO(client.channel->DebugString());
   const absl::Time start = absl::Now();
   client.channel.reset();
@@ -122,7 +121,8 @@ size_t CountConnections(uint16_t port) {
     std::string line;
     std::getline(lines, line);
     while (std::getline(lines, line)) {
-      // "  0: 0100007F:1F90 0100007F:C0DE 01 …": own address, the other's, state; 01 is ESTABLISHED.
+      // "  0: 0100007F:1F90 0100007F:C0DE 01 …": own address, the other's, state; 01 is
+      // ESTABLISHED.
       std::istringstream words(line);
       std::string number;
       std::string local;

@@ -1,8 +1,9 @@
-// What the tests against real servers share: a client and its orderly end, what the kernel knows of this process, and a load whose
-// every answer has to be the one that was asked for.
+// What the tests against real servers share: a client and its orderly end, what the kernel knows of
+// this process, and a load whose every answer has to be the one that was asked for.
 #ifndef WEFT_TEST_PEERS_CLIENT_H_
 #define WEFT_TEST_PEERS_CLIENT_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,28 +46,33 @@ struct Holdings {
 };
 Holdings CountHoldings();
 
-// Checks that nothing is in flight, destroys channel and factory, and checks that this is quick and that descriptors and
-// threads are as they were `before`.
+// Checks that nothing is in flight, destroys channel and factory, and checks that this is quick and
+// that descriptors and threads are as they were `before`.
 void CheckEnd(Client& client, const Holdings& before);
 
-// Connections to 127.0.0.1:port that are established, as the kernel counts them at the server's end.
+// Connections to 127.0.0.1:port that are established, as the kernel counts them at the server's
+// end.
 size_t CountConnections(uint16_t port);
 
 // Bytes of memory that are resident.
 size_t ResidentBytes();
 
-// Environment variable WEFT_PEER_CALLS; if it is not set, 10,000 (200 under a sanitizer, which is some fifty times slower).
+// Environment variable WEFT_PEER_CALLS; if it is not set, 10,000 (200 under a sanitizer, which is
+// some fifty times slower).
 int CallsPerThread();
 
 struct Load {
   int threads = 64;
   int calls = 0;  // per thread
-  // Ids are "<thread>-<n>", each other than all that are under way; n starts again from 0 at this number.
+  // Ids are "<thread>-<n>", each other than all that are under way; n starts again from 0 at this
+  // number.
   int ids_per_thread = 1 << 30;
   std::function<Request(const std::string& id)> request = {};
-  // Throws or returns another string where the answer is not one to that request.
+  // The id that an answer carries; another string where it is not a whole answer.
   std::function<std::string(const Response&)> id = {};
   CallOptions options = {.timeout = absl::Seconds(60)};
+  // Where there is one, calls go on beyond their number until it is true.
+  const std::atomic<bool>* until = nullptr;
 };
 
 struct LoadReport {

@@ -1,4 +1,5 @@
-// exit() and fork() with calls in flight, each in a process of its own (faults 48 and 50); see probes/life_probe.cc.
+// exit() and fork() with calls in flight, each in a process of its own (faults 48 and 50); see
+// probes/life_probe.cc.
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -15,7 +16,8 @@ namespace {
 
 // The status of the probe's end; fails the test where that was a signal.
 void CheckProbe(std::string_view mode, const Peer& node, const std::string& roots) {
-  // ThreadSanitizer gives up in a child of a program with threads, and waits for a second at the end, unless it is told.
+  // ThreadSanitizer gives up in a child of a program with threads, and waits for a second at the
+  // end, unless it is told.
   const char* options = std::getenv("TSAN_OPTIONS");  // NOLINT(concurrency-mt-unsafe)
   ProcessOptions probe{
       .args = {LifeProbe(), std::string(mode), node.target},

@@ -1,5 +1,5 @@
-// 64 threads that share one connection to each kind of server: no call fails, no answer goes to another call, and the server sees
-// one connection (fault 51).
+// 64 threads that share one connection to each kind of server: no call fails, no answer goes to
+// another call, and the server sees one connection (fault 51).
 #include <functional>
 #include <iostream>
 #include <stdexcept>
@@ -18,7 +18,8 @@ void Tell(const char* what, const LoadReport& report) {
             << report.most_connections << ")\n";
 }
 
-// `share`: the part of the usual number of calls that is made, for the servers that are slow or tested twice.
+// `share`: the part of the usual number of calls that is made, for the servers that are slow or
+// tested twice.
 void CheckOneConnection(const char* what, const Peer& peer, Load load, double share) {
   const Holdings before = CountHoldings();
   Client client = MakeClient(peer);
@@ -105,13 +106,14 @@ TEST_CASE("64 threads share one connection to HAProxy over TLS") {
 
 TEST_CASE("64 threads share one connection to nginx without a limit of requests") {
   if (const std::string missing = MissingProgram("nginx"); !missing.empty()) WEFT_SKIP(missing);
-  CheckOneConnection("nginx h2c", StartNginx(Security::kPlain, "keepalive_requests 100000000;"), EchoLoad(), 1);
+  CheckOneConnection("nginx h2c", StartNginx(Security::kPlain, "keepalive_requests 100000000;"),
+                     EchoLoad(), 1);
 }
 
-// The scenario max-requests: nginx says GOAWAY after each so many requests, with others on their way. None of those was
-// processed, so that none may fail, a POST as little as a GET.
-void CheckMaxRequests(const char* what, const Peer& nginx, int per_connection, double share,
-                      const char* method) {
+// The scenario max-requests: nginx says GOAWAY after each so many requests, with others on their
+// way. None of those was processed, so that none may fail, a POST as little as a GET.
+static void CheckMaxRequests(const char* what, const Peer& nginx, int per_connection, double share,
+                             const char* method) {
   const Holdings before = CountHoldings();
   Client client = MakeClient(nginx);
   Load load = EchoLoad();
@@ -155,8 +157,8 @@ TEST_CASE("nginx ends a connection after each 20 requests") {
 
 TEST_CASE("nginx over TLS ends a connection after each 20 requests") {
   if (const std::string missing = MissingProgram("nginx"); !missing.empty()) WEFT_SKIP(missing);
-  CheckMaxRequests("nginx TLS, 20 each", StartNginx(Security::kTls, "keepalive_requests 20;"), 20, 0.02,
-                   "GET");
+  CheckMaxRequests("nginx TLS, 20 each", StartNginx(Security::kTls, "keepalive_requests 20;"), 20,
+                   0.02, "GET");
 }
 
 }  // namespace weft::inline v0::testing

@@ -15,8 +15,8 @@ std::string ServerFile(std::string_view name) {
   return absl::StrCat(WEFT_PEERS_SERVERS, "/", std::string(name));
 }
 
-// Starts it on a free port, and on another one if somebody else took that in between. Ready is who says so, or else who takes
-// connections: a server that counts these is not to be asked that way.
+// Starts it on a free port, and on another one if somebody else took that in between. Ready is who
+// says so, or else who takes connections: a server that counts these is not to be asked that way.
 void StartOnPort(Peer& peer, const std::function<ProcessOptions(uint16_t port)>& options,
                  std::string_view ready_line = "") {
   constexpr int kTries = 5;
@@ -95,11 +95,12 @@ Peer StartNode(const NodeOptions& options) {
     peer.port = options.port;
     peer.target = options.unix_socket ? absl::StrCat("unix:", path)
                                       : absl::StrCat("127.0.0.1:", options.port);
-    peer.process = std::make_unique<Process>(
-        process(options.unix_socket ? path : absl::StrCat(options.port)));
+    peer.process =
+        std::make_unique<Process>(process(options.unix_socket ? path : absl::StrCat(options.port)));
     peer.process->WaitForLine("listening");
   } else {
-    StartOnPort(peer, [&](uint16_t port) { return process(absl::StrCat(port)); }, "listening");
+    StartOnPort(
+        peer, [&](uint16_t port) { return process(absl::StrCat(port)); }, "listening");
   }
   return peer;
 }
@@ -148,10 +149,10 @@ Peer StartNginx(Security security, std::string_view limits) {
              {"@PORT@", absl::StrCat(port)},
              {"@LISTEN@", tls ? "ssl" : ""},
              {"@LIMITS@", std::string(limits)},
-             {"@TLS@", tls ? absl::StrCat("ssl_certificate ", peer.files->File("both.pem"),
-                                          "; ssl_certificate_key ", peer.files->File("both.pem"),
-                                          ";")
-                           : ""}}));
+             {"@TLS@",
+              tls ? absl::StrCat("ssl_certificate ", peer.files->File("both.pem"),
+                                 "; ssl_certificate_key ", peer.files->File("both.pem"), ";")
+                  : ""}}));
     return ProcessOptions{.args = {"nginx", "-e", "stderr", "-p", folder, "-c", configuration}};
   });
   return peer;

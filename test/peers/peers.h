@@ -37,7 +37,8 @@ std::string MissingGrpcServer();
 // The path of a program that was built with the tests, for Process.
 std::string LifeProbe();
 
-// http2_server.js. With a `port`, on that one; with a `log`, the ids of POSTs are appended to that file.
+// http2_server.js. With a `port`, on that one; with a `log`, the ids of POSTs are appended to that
+// file.
 struct NodeOptions {
   Security security = Security::kPlain;
   uint16_t port = 0;
@@ -53,7 +54,8 @@ Peer StartGrpcServer(absl::Duration max_connection_age = absl::ZeroDuration());
 Peer StartNginx(Security security = Security::kPlain, std::string_view limits = "");
 // /echo is answered by HAProxy, everything else by a node behind it.
 Peer StartHaproxy(Security security = Security::kPlain);
-// Another process takes its place as in a reload: it listens on the same port, and the old one ends in order. Waits for that.
+// Another process takes its place as in a reload: it listens on the same port, and the old one ends
+// in order. Waits for that.
 void ReloadHaproxy(Peer& haproxy);
 
 // The root of the certificates of all these servers, and one for 127.0.0.1 and localhost.

@@ -1,5 +1,5 @@
-// One server of three goes away and comes back under load: killed, or in order (GOAWAY). What may be repeated never fails;
-// what may not be is never done twice (scenarios S1 and S2).
+// One server of three goes away and comes back under load: killed, or in order (GOAWAY). What may
+// be repeated never fails; what may not be is never done twice (scenarios S1 and S2).
 #include <atomic>
 #include <csignal>
 #include <map>
@@ -84,7 +84,8 @@ class Traffic {
   Part& gets() { return gets_; }
   Part& posts() { return posts_; }
 
-  // Until that many more calls of each kind were answered: the time that a scenario takes is counted in those.
+  // Until that many more calls of each kind were answered: the time that a scenario takes is
+  // counted in those.
   bool WaitForAnswers(uint64_t more) {
     const uint64_t gets = gets_.answered + more;
     const uint64_t posts = posts_.answered + more;
@@ -135,7 +136,8 @@ void CheckOracle(Traffic& traffic, const Trio& trio) {
   for (const auto& [id, times] : processed) doubles += times > 1 ? 1 : 0;
   CHECK(doubles == 0);
   int missing = 0;
-  for (const std::string& id : traffic.posts().ids_answered) missing += processed.count(id) == 0 ? 1 : 0;
+  for (const std::string& id : traffic.posts().ids_answered)
+    missing += processed.count(id) == 0 ? 1 : 0;
   CHECK(missing == 0);
   // An error that says "not processed" tells the truth.
   for (const auto& [id, status] : traffic.posts().failed) {
@@ -162,9 +164,8 @@ TEST_CASE("One of three servers is killed and comes back, again and again") {
       trio.StartAgain(i % kServers);
       // It is used again.
       Process& process = trio.process(i % kServers);
-      CHECK(Eventually([&] {
-        return process.Ask("stats").find(" requests=0") == std::string::npos;
-      }));
+      CHECK(Eventually(
+          [&] { return process.Ask("stats").find(" requests=0") == std::string::npos; }));
       CHECK(traffic.WaitForAnswers(300));
     }
     traffic.Stop();
@@ -205,8 +206,8 @@ TEST_CASE("One of three servers is closed in order and comes back, and nothing f
     CHECK(traffic.WaitForAnswers(300));
     trio.StartAgain(i % kServers);
     Process& process = trio.process(i % kServers);
-    CHECK(Eventually(
-        [&] { return process.Ask("stats").find(" requests=0") == std::string::npos; }));
+    CHECK(
+        Eventually([&] { return process.Ask("stats").find(" requests=0") == std::string::npos; }));
     CHECK(traffic.WaitForAnswers(300));
   }
   traffic.Stop();

@@ -1,5 +1,5 @@
-// The end of a client whose calls are under way: each callback exactly once, or not at all where the handle went; descriptors
-// and threads are given back (fault 50).
+// The end of a client whose calls are under way: each callback exactly once, or not at all where
+// the handle went; descriptors and threads are given back (fault 50).
 #include <algorithm>
 #include <atomic>
 #include <mutex>

@@ -1,5 +1,5 @@
-// Streams of 50 MB through a server that sends back what it gets: the slower side sets the pace, nothing is stored, nothing is lost
-// or out of order.
+// Streams of 50 MB through a server that sends back what it gets: the slower side sets the pace,
+// nothing is stored, nothing is lost or out of order.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -61,7 +61,8 @@ void CheckStream(Security security) {
   const auto head = stream.Head();
   INFO(head.status());
   CHECK((head.ok() && head->status == 200));
-  // Nobody reads, until as much is on its way as there is room for: the others are not held up by it.
+  // Nobody reads, until as much is on its way as there is room for: the others are not held up by
+  // it.
   CHECK(Eventually([&] { return written.load() >= (size_t{1} << 20); }));
   int answered = 0;
   for (int i = 0; i < 100; ++i) {

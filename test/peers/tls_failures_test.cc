@@ -1,5 +1,5 @@
-// TLS servers that must not be trusted or cannot speak HTTP/2, played by `openssl s_server`: each is refused with an error that
-// says why, and not a byte of a request is sent (faults 37, 38, 40).
+// TLS servers that must not be trusted or cannot speak HTTP/2, played by `openssl s_server`: each
+// is refused with an error that says why, and not a byte of a request is sent (faults 37, 38, 40).
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -20,14 +20,16 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-// One s_server for one connection: it ends with that, so that all it received has been printed by then.
+// One s_server for one connection: it ends with that, so that all it received has been printed by
+// then.
 class OneTlsServer {
  public:
   OneTlsServer(const TestCertificate& certificate, std::vector<std::string> more) {
     const std::string pem = files_.Write("both.pem", certificate.pem + certificate.key_pem);
     port_ = FreePort();
-    ProcessOptions options{.args = {"openssl", "s_server", "-accept", absl::StrCat("127.0.0.1:", port_),
-                                    "-cert", pem, "-key", pem, "-naccept", "1"}};
+    ProcessOptions options{.args = {"openssl", "s_server", "-accept",
+                                    absl::StrCat("127.0.0.1:", port_), "-cert", pem, "-key", pem,
+                                    "-naccept", "1"}};
     for (std::string& option : more) options.args.push_back(std::move(option));
     process_ = std::make_unique<Process>(options);
     process_->WaitForLine("ACCEPT");
@@ -59,8 +61,8 @@ void CheckNothingSent(const absl::Status& status, std::string_view reason) {
 
 absl::Status CallOnce(const std::string& target, ChannelOptions channel) {
   const Client client = MakeClient(target, channel);
-  return client.channel->Call(Request::Post("/secret-path", "secret body"),
-                              {.timeout = absl::Seconds(20)})
+  return client.channel
+      ->Call(Request::Post("/secret-path", "secret body"), {.timeout = absl::Seconds(20)})
       .status();
 }
 
@@ -69,8 +71,8 @@ void CheckRefused(const TestCertificate& certificate, std::vector<std::string> o
   const Holdings before = CountHoldings();
   {
     OneTlsServer server(certificate, std::move(options));
-    const absl::Status status =
-        CallOnce(server.target(), {.authority = "a.test", .tls = TlsOptions{.ca_pem = PeerCa().pem}});
+    const absl::Status status = CallOnce(
+        server.target(), {.authority = "a.test", .tls = TlsOptions{.ca_pem = PeerCa().pem}});
     CheckNothingSent(status, reason);
     const std::string received = server.ReadAll();
     INFO(received);
@@ -91,8 +93,7 @@ class OneConnection {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    if (listener_ < 0 ||
-        bind(listener_, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+    if (listener_ < 0 || bind(listener_, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
         listen(listener_, 16) != 0 ||
         getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
       throw std::runtime_error("cannot listen");
@@ -127,8 +128,8 @@ class OneConnection {
   void Serve(Deed deed) {
     const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) return;
-    const bool hello = deed == Deed::kCloseAfterHello || deed == Deed::kResetAfterHello ||
-                       deed == Deed::kSayHttp;
+    const bool hello =
+        deed == Deed::kCloseAfterHello || deed == Deed::kResetAfterHello || deed == Deed::kSayHttp;
     if (hello) ReadSome(fd);
     if (deed == Deed::kSayHttp) {
       constexpr std::string_view kAnswer = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
@@ -160,18 +161,21 @@ absl::Status CallTls(const std::string& target) {
 TEST_CASE("A server whose certificate is not to be trusted gets no request") {
   if (const std::string missing = MissingProgram("openssl"); !missing.empty()) WEFT_SKIP(missing);
   const std::vector<std::string> h2 = {"-alpn", "h2"};
-  CheckRefused(Certificate({.dns_names = {"a.test"}, .not_before = absl::Hours(-48),
-                            .not_after = absl::Hours(-24)}),
-               h2, "expired");
-  CheckRefused(Certificate({.dns_names = {"a.test"}, .not_before = absl::Hours(24),
-                            .not_after = absl::Hours(48)}),
-               h2, "not valid before");
+  CheckRefused(
+      Certificate(
+          {.dns_names = {"a.test"}, .not_before = absl::Hours(-48), .not_after = absl::Hours(-24)}),
+      h2, "expired");
+  CheckRefused(
+      Certificate(
+          {.dns_names = {"a.test"}, .not_before = absl::Hours(24), .not_after = absl::Hours(48)}),
+      h2, "not valid before");
   CheckRefused(Certificate({.dns_names = {"b.test", "*.a.test"}}), h2, "is not for \"a.test\"");
   CheckRefused(Certificate({.common_name = "a.test"}), h2, "common name does not count");
   CheckRefused(MakeCertificate({.common_name = "a.test", .dns_names = {"a.test"}}, nullptr), h2,
                "self-signed");
   CheckRefused(Certificate({.dns_names = {"a.test"}}, MakeCa("Stranger")), h2, "unknown issuer");
-  // The same over TLS 1.2, where the certificate comes in the clear and the order of things differs.
+  // The same over TLS 1.2, where the certificate comes in the clear and the order of things
+  // differs.
   CheckRefused(Certificate({.dns_names = {"b.test"}}), {"-alpn", "h2", "-tls1_2"},
                "is not for \"a.test\"");
 }
@@ -179,7 +183,8 @@ TEST_CASE("A server whose certificate is not to be trusted gets no request") {
 TEST_CASE("A server of TLS 1.1 gets no request") {
   if (const std::string missing = MissingProgram("openssl"); !missing.empty()) WEFT_SKIP(missing);
   CheckRefused(Certificate({.dns_names = {"a.test"}}),
-               {"-alpn", "h2", "-tls1_1", "-cipher", "ALL:@SECLEVEL=0"}, "no TLS version from 1.2 up");
+               {"-alpn", "h2", "-tls1_1", "-cipher", "ALL:@SECLEVEL=0"},
+               "no TLS version from 1.2 up");
 }
 
 TEST_CASE("A server that does not offer h2 gets no request") {
@@ -194,20 +199,24 @@ TEST_CASE("A server that does not offer h2 gets no request") {
 TEST_CASE("A server that demands a certificate of the client gets no request") {
   if (const std::string missing = MissingProgram("openssl"); !missing.empty()) WEFT_SKIP(missing);
   const TestCertificate good = Certificate({.dns_names = {"a.test"}});
-  // In TLS 1.3 the client knows of it only after its own handshake is over, so that the call may have been sent by then.
-  CheckRefused(good, {"-alpn", "h2", "-tls1_2", "-Verify", "1", "-verify_return_error"}, "TLS alert");
+  // In TLS 1.3 the client knows of it only after its own handshake is over, so that the call may
+  // have been sent by then.
+  CheckRefused(good, {"-alpn", "h2", "-tls1_2", "-Verify", "1", "-verify_return_error"},
+               "TLS alert");
 }
 
-TEST_CASE("The good server gets the request, and nothing it says afterwards is taken for an answer") {
+TEST_CASE(
+    "The good server gets the request, and nothing it says afterwards is taken for an answer") {
   if (const std::string missing = MissingProgram("openssl"); !missing.empty()) WEFT_SKIP(missing);
   // The counter-check of the others: s_server does print what it receives.
   OneTlsServer server(Certificate({.dns_names = {"a.test"}}), {"-alpn", "h2"});
-  const Client client =
-      MakeClient(server.target(), {.authority = "a.test", .tls = TlsOptions{.ca_pem = PeerCa().pem}},
-                 {.connection = {.connect_timeout = absl::Seconds(1)}});
+  const Client client = MakeClient(
+      server.target(), {.authority = "a.test", .tls = TlsOptions{.ca_pem = PeerCa().pem}},
+      {.connection = {.connect_timeout = absl::Seconds(1)}});
   const absl::Status status =
       client.channel->Call(Request::Get("/secret-path"), {.timeout = absl::Seconds(20)}).status();
-  // It speaks no HTTP/2: the connect timeout covers the SETTINGS that never come, and the request waits for these.
+  // It speaks no HTTP/2: the connect timeout covers the SETTINGS that never come, and the request
+  // waits for these.
   CheckNothingSent(status, "no HTTP/2 SETTINGS within the connect timeout");
   const std::string received = server.ReadAll();
   CHECK(received.find("PRI * HTTP/2.0") != std::string::npos);

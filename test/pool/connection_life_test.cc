@@ -20,7 +20,9 @@ TEST_CASE("graceful GOAWAY: what runs ends where it is, what comes goes to a suc
   WEFT_SEED_INFO(*env);
   RogueServer server(*env, "10.0.0.1:80");
   server.options().handler = [](const RogueRequest& request) {
-    return RogueAnswer{.body = "x", .delay = request.path() == "/slow" ? base::MonoDuration(500ms) : base::MonoDuration(0)};
+    return RogueAnswer{
+        .body = "x",
+        .delay = request.path() == "/slow" ? base::MonoDuration(500ms) : base::MonoDuration(0)};
   };
   SimClient client(env, "static:10.0.0.1:80");
   SimCall& slow = client.Post("/slow", "x");
@@ -68,7 +70,8 @@ TEST_CASE("GOAWAY(n): streams above n are repeated, also what is not idempotent,
   CHECK(client.Close());
 }
 
-TEST_CASE("a second GOAWAY with a lower id refuses more, the connection's end after it loses nobody") {
+TEST_CASE(
+    "a second GOAWAY with a lower id refuses more, the connection's end after it loses nobody") {
   auto env = std::make_shared<SimEnv>();
   WEFT_SEED_INFO(*env);
   RogueServer server(*env, "10.0.0.1:80");
@@ -88,7 +91,8 @@ TEST_CASE("a second GOAWAY with a lower id refuses more, the connection's end af
   CHECK(client.Close());
 }
 
-TEST_CASE("a lost connection: idempotent calls move, others say that they may have been processed") {
+TEST_CASE(
+    "a lost connection: idempotent calls move, others say that they may have been processed") {
   auto env = std::make_shared<SimEnv>();
   WEFT_SEED_INFO(*env);
   RogueServer server(*env, "10.0.0.1:80");
@@ -122,7 +126,9 @@ TEST_CASE("an answer of which half has arrived is not taken for whole") {
   auto env = std::make_shared<SimEnv>();
   WEFT_SEED_INFO(*env);
   RogueServer server(*env, "10.0.0.1:80");
-  server.options().handler = [](const RogueRequest&) { return RogueAnswer{.body = "half", .end = false}; };
+  server.options().handler = [](const RogueRequest&) {
+    return RogueAnswer{.body = "half", .end = false};
+  };
   SimClient client(env, "static:10.0.0.1:80");
   SimCall& call = client.Post("/", "x");
   env->RunFor(50ms);
@@ -196,7 +202,9 @@ TEST_CASE("a slow peer that answers PINGs is left alone, a wrong PING ACK does n
   auto env = std::make_shared<SimEnv>();
   WEFT_SEED_INFO(*env);
   RogueServer server(*env, "10.0.0.1:80");
-  server.options().handler = [](const RogueRequest&) { return RogueAnswer{.body = "x", .delay = 100s}; };
+  server.options().handler = [](const RogueRequest&) {
+    return RogueAnswer{.body = "x", .delay = 100s};
+  };
   SimClient client(env, "static:10.0.0.1:80");
   SimCall& call = client.Get("/", {.timeout = absl::Seconds(200)});
   REQUIRE(client.RunUntilDone(call, 150s));
@@ -233,7 +241,8 @@ TEST_CASE("too_many_pings doubles the interval") {
   int pings = 0;
   server.options().handler = [](const RogueRequest&) { return RogueAnswer::Silence(); };
   server.options().on_frame = [&](RogueConnection& connection, const Frame& frame) {
-    if (frame.type == kPing && connection.id() == 1) connection.SendGoaway(0x7fffffff, 0xb, "too_many_pings");
+    if (frame.type == kPing && connection.id() == 1)
+      connection.SendGoaway(0x7fffffff, 0xb, "too_many_pings");
     if (frame.type == kPing && connection.id() != 1) ++pings;
     return false;
   };
@@ -254,8 +263,9 @@ TEST_CASE("stream ids run out: a successor is made in time, nobody notices") {
   WEFT_SEED_INFO(*env);
   RogueServer server(*env, "10.0.0.1:80");
   SimClient client(env, "static:10.0.0.1:80");
-  // Ids cannot be used up in a test of a client; the session's tests begin near the end. Here: the peer's own end of ids, by GOAWAY
-  // after each 50 requests, as proxies with a maximum of requests per connection do.
+  // Ids cannot be used up in a test of a client; the session's tests begin near the end. Here: the
+  // peer's own end of ids, by GOAWAY after each 50 requests, as proxies with a maximum of requests
+  // per connection do.
   server.options().on_frame = [](RogueConnection& connection, const Frame& frame) {
     if (frame.type == kHeaders && frame.stream == 99) connection.SendGoaway(99);
     return false;
@@ -273,11 +283,14 @@ TEST_CASE("stream ids run out: a successor is made in time, nobody notices") {
   CHECK(client.Close());
 }
 
-TEST_CASE("an endpoint that leaves keeps its running calls, and its connection is closed afterwards") {
+TEST_CASE(
+    "an endpoint that leaves keeps its running calls, and its connection is closed afterwards") {
   auto env = std::make_shared<SimEnv>();
   WEFT_SEED_INFO(*env);
   RogueServer server(*env, "10.0.0.1:80");
-  server.options().handler = [](const RogueRequest&) { return RogueAnswer{.body = "x", .delay = 5s}; };
+  server.options().handler = [](const RogueRequest&) {
+    return RogueAnswer{.body = "x", .delay = 5s};
+  };
   auto client = std::make_unique<SimClient>(env, "static:10.0.0.1:80");
   SimCall& call = client->Post("/", "x");
   env->RunFor(100ms);

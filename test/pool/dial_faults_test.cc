@@ -30,7 +30,8 @@ TEST_CASE("a refused dial fails the call with the host's words, not sent") {
 }
 
 TEST_CASE("a host that cannot be dialled is passed over for one that can") {
-  for (const DialFault fault : {DialFault::kRefuse, DialFault::kReset, DialFault::kUnreachable, DialFault::kBlackHole}) {
+  for (const DialFault fault :
+       {DialFault::kRefuse, DialFault::kReset, DialFault::kUnreachable, DialFault::kBlackHole}) {
     auto env = std::make_shared<SimEnv>();
     WEFT_SEED_INFO(*env);
     RogueServer good(*env, "10.0.0.2:80");
@@ -76,8 +77,9 @@ TEST_CASE("accepted, but no SETTINGS: the connect timeout covers them") {
 }
 
 TEST_CASE("a peer that speaks something else is named, and nothing is sent to it") {
-  for (const std::string& greeting : {std::string("HTTP/1.1 400 Bad Request\r\n\r\n"), std::string("\x15\x03\x03\x00\x02\x02\x46", 7),
-                                      std::string("SSH-2.0-OpenSSH_9.2\r\n")}) {
+  for (const std::string& greeting :
+       {std::string("HTTP/1.1 400 Bad Request\r\n\r\n"),
+        std::string("\x15\x03\x03\x00\x02\x02\x46", 7), std::string("SSH-2.0-OpenSSH_9.2\r\n")}) {
     auto env = std::make_shared<SimEnv>();
     WEFT_SEED_INFO(*env);
     RogueServer other(*env, "10.0.0.1:80");
@@ -117,7 +119,7 @@ TEST_CASE("dialling again: the pauses grow, are jittered, and one success begins
   client.Get();
   env->RunFor(120s);
   const uint64_t failures = client.stats().dial_failures;
-  CHECK(failures >= 6);   // 100 ms growing threefold at the most, 30 s at the most
+  CHECK(failures >= 6);  // 100 ms growing threefold at the most, 30 s at the most
   CHECK(failures <= 120);
   RogueServer server(*env, "10.0.0.1:80");
   env->RunFor(60s);

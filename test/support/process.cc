@@ -55,8 +55,8 @@ std::vector<std::string> Environment(const std::vector<std::string>& more) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('=') + 1);
-    const bool replaced = std::any_of(more.begin(), more.end(),
-                                      [name](const std::string& m) { return m.rfind(name, 0) == 0; });
+    const bool replaced = std::any_of(
+        more.begin(), more.end(), [name](const std::string& m) { return m.rfind(name, 0) == 0; });
     if (!replaced) environment.emplace_back(text);
   }
   return environment;
@@ -253,11 +253,12 @@ std::optional<std::string> FindProgram(std::string_view name) {
     return access(path.c_str(), X_OK) == 0 ? std::optional(path) : std::nullopt;
   }
   const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody changes it
-  std::string folders = absl::StrCat(path != nullptr ? path : "",
-                                     ":/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin");
+  std::string folders = absl::StrCat(
+      path != nullptr ? path : "", ":/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin");
   for (size_t begin = 0; begin < folders.size();) {
     const size_t end = std::min(folders.find(':', begin), folders.size());
-    std::string candidate = absl::StrCat(folders.substr(begin, end - begin), "/", std::string(name));
+    std::string candidate =
+        absl::StrCat(folders.substr(begin, end - begin), "/", std::string(name));
     if (end > begin && access(candidate.c_str(), X_OK) == 0) return candidate;
     begin = end + 1;
   }

@@ -1,13 +1,15 @@
-// Process: a server or another program that a test starts, talks to line by line, and ends by its process id.
+// Process: a server or another program that a test starts, talks to line by line, and ends by its
+// process id.
 //
 //   const uint16_t port = FreePort();
 //   Process server({.args = {"node", "server.js", absl::StrCat(port)}});
 //   server.WaitForLine("listening");            // or WaitForListener(server, port)
-//   EXPECT(server.Ask("stats") == "…");
+//   CHECK(server.Ask("stats") == "…");
 //   server.Kill(SIGKILL);  server.Wait();
 //
-// Everything that waits has a limit and throws std::runtime_error at it, with what the program has said so far: Catch reports
-// that as the failure of the test. Not thread-safe, but for Kill and pid.
+// Everything that waits has a limit and throws std::runtime_error at it, with what the program has
+// said so far: Catch reports that as the failure of the test. Not thread-safe, but for Kill and
+// pid.
 #ifndef WEFT_TEST_SUPPORT_PROCESS_H_
 #define WEFT_TEST_SUPPORT_PROCESS_H_
 
@@ -28,15 +30,17 @@ namespace weft::inline v0::testing {
 inline constexpr absl::Duration kProcessPatience = absl::Seconds(30);
 
 struct ProcessOptions {
-  std::vector<std::string> args;         // the program first: a path, or a name to look up as FindProgram does
-  std::vector<std::string> environment = {};  // "NAME=value", added to this process's or replacing it
-  std::string directory = {};            // to run in; empty: this process's
+  std::vector<std::string>
+      args;  // the program first: a path, or a name to look up as FindProgram does
+  std::vector<std::string> environment =
+      {};                      // "NAME=value", added to this process's or replacing it
+  std::string directory = {};  // to run in; empty: this process's
 };
 
 class Process {
  public:
-  // Throws where the program cannot be started. The child dies with the thread that started it, so that a test which
-  // crashes leaves nothing behind.
+  // Throws where the program cannot be started. The child dies with the thread that started it, so
+  // that a test which crashes leaves nothing behind.
   explicit Process(const ProcessOptions& options);
   // Kills it and waits for its end.
   ~Process();
@@ -53,7 +57,8 @@ class Process {
   // Waits a little for its end.
   bool EndsWithin(absl::Duration patience);
 
-  // Reads standard output up to the end of the first line, of those not taken before, that contains `part`, and returns it.
+  // Reads standard output up to the end of the first line, of those not taken before, that contains
+  // `part`, and returns it.
   std::string WaitForLine(std::string_view part, absl::Duration patience = kProcessPatience);
   // Reads standard output to its end.
   std::string ReadToEnd(absl::Duration patience = kProcessPatience);
@@ -84,17 +89,19 @@ class Process {
   size_t taken_ = 0;  // bytes of said_ in lines that were returned
 };
 
-// The path of a program: in PATH, or where systems keep servers. Nothing where there is none of that name.
+// The path of a program: in PATH, or where systems keep servers. Nothing where there is none of
+// that name.
 std::optional<std::string> FindProgram(std::string_view name);
 
-// A port on 127.0.0.1 where nobody listens, below those that the kernel gives to outgoing connections: a server that is
-// started again finds it free again.
+// A port on 127.0.0.1 where nobody listens, below those that the kernel gives to outgoing
+// connections: a server that is started again finds it free again.
 uint16_t FreePort();
 
 // Returns once 127.0.0.1:port takes connections; throws when `process` ends before.
 void WaitForListener(Process& process, uint16_t port, absl::Duration patience = kProcessPatience);
 
-// Asks again and again, a few milliseconds apart, for what no event tells (a file of /proc, say). The last answer.
+// Asks again and again, a few milliseconds apart, for what no event tells (a file of /proc, say).
+// The last answer.
 bool Eventually(const std::function<bool()>& condition, absl::Duration patience = kProcessPatience);
 
 // A folder, removed with all that is in it.

@@ -1,12 +1,13 @@
-// SimClient: a whole client in a simulation: a factory with one channel, and calls whose ends are counted.
+// SimClient: a whole client in a simulation: a factory with one channel, and calls whose ends are
+// counted.
 //
 //   auto env = std::make_shared<SimEnv>();
 //   RogueServer server(*env, "10.0.0.1:80");
 //   SimClient client(env, "static:10.0.0.1:80,10.0.0.2:80");
-//   SimCall& call = client.Get("/x", {.timeout = absl::Seconds(1)});   // x-id is set: 1, 2, 3 … ; lives as long as the client
+//   SimCall& call = client.Get("/x", {.timeout = absl::Seconds(1)});  // x-id is set: 1, 2, 3 …
 //   REQUIRE(client.RunUntilDone(call));
-//   CHECK(call.response().status == 200);       // or call.status(), call.error() (the typed payload), call.took()
-//   client.Close();                             // destroys channel and factory, runs until idle; checks that every call ended once
+//   CHECK(call.response().status == 200);  // or call.status(), call.error(), call.took()
+//   client.Close();  // destroys channel and factory, runs until idle; every call ended once?
 #ifndef WEFT_TEST_SUPPORT_SIM_CLIENT_H_
 #define WEFT_TEST_SUPPORT_SIM_CLIENT_H_
 
@@ -48,7 +49,8 @@ class SimCall {
 
 class SimClient {
  public:
-  SimClient(std::shared_ptr<SimEnv> env, std::string_view target, ChannelFactory::Options options = {});
+  SimClient(std::shared_ptr<SimEnv> env, std::string_view target,
+            ChannelFactory::Options options = {});
   ~SimClient();
 
   SimCall& Start(Request request, CallOptions options = {});
@@ -72,7 +74,8 @@ class SimClient {
   FactoryStats stats() const { return factory_->Stats(); }
   std::deque<SimCall>& calls() { return calls_; }
 
-  // Destroys channel and factory, lets everything end. False: a call ended not once, or something is left running.
+  // Destroys channel and factory, lets everything end. False: a call ended not once, or something
+  // is left running.
   bool Close();
 
  private:

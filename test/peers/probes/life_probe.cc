@@ -1,9 +1,10 @@
-// Ends of a process and forks of it, each in a process of its own: life_probe <mode> <target> [<PEM file of roots>]
+// Ends of a process and forks of it, each in a process of its own: life_probe <mode> <target> [<PEM
+// file of roots>]
 //
-//   return        main returns with calls in flight; factory, channel and handles are of static duration
-//   exit-thread   exit() on another thread, while main waits for an answer
-//   exit-callback exit() in a callback
-//   fork          children that call, destroy, and begin anew, while the parent goes on
+//   return        main returns with calls in flight; factory, channel and handles are of static
+//   duration exit-thread   exit() on another thread, while main waits for an answer exit-callback
+//   exit() in a callback fork          children that call, destroy, and begin anew, while the
+//   parent goes on
 //
 // The target is http2_server.js. The last line says how it went; the status is 0 if it went well.
 #include <signal.h>
@@ -194,7 +195,8 @@ int main(int argc, char** argv) {
     channel
         ->Start(weft::Request::Get("/echo"), kPatient,
                 [](absl::StatusOr<weft::Response>) {
-                  // The callbacks of the others wait for the thread that this ends: nobody will count them.
+                  // The callbacks of the others wait for the thread that this ends: nobody will
+                  // count them.
                   report.wanted = false;
                   std::exit(0);  // NOLINT(concurrency-mt-unsafe): the point of it
                 })

@@ -1,6 +1,6 @@
 // A gRPC server for tests: grpc_echo_server <port> [<oldest age of a connection, in ms>]
-// /bench.Echo/Call answers with the message that it was asked with, and with x-connection: the client's address, of which each
-// connection has another. Says "listening" when it does.
+// /bench.Echo/Call answers with the message that it was asked with, and with x-connection: the
+// client's address, of which each connection has another. Says "listening" when it does.
 #include <grpcpp/grpcpp.h>
 
 #include <cstdlib>
@@ -14,8 +14,7 @@ namespace {
 
 class EchoService final : public bench::Echo::CallbackService {
   grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* context,
-                                 const bench::Message* request,
-                                 bench::Message* response) override {
+                                 const bench::Message* request, bench::Message* response) override {
     context->AddInitialMetadata("x-connection", context->peer());
     response->set_payload(request->payload());
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();

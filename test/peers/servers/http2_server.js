@@ -1,17 +1,20 @@
-// An HTTP/2 server for tests: node http2_server.js <port or socket path> [--key=FILE --cert=FILE] [--log=FILE]
+// An HTTP/2 server for tests:
+// node http2_server.js <port or socket path> [--key=FILE --cert=FILE] [--log=FILE]
 //
-//   /echo            answers with x-id and x-connection, the latter a number of its own for each connection
-//   /post            the same for a POST, after its x-id was appended to the log: what the log has was processed
-//   /mirror          sends the body back as it comes, the request's trailers as trailers, and x-seen: its size
-//   /sink            answers with the size of the body, then its SHA-256
-//   /bytes?n=N       N bytes; byte i is i * 31 + (i >> 8), modulo 256
-//   /never           no answer
+//   /echo       answers with x-id and x-connection, a number of its own for each connection
+//   /post       the same for a POST, after its x-id was appended to the log: what the log has was
+//               processed
+//   /mirror     sends the body back as it comes, the request's trailers as trailers, and x-seen:
+//               its size
+//   /sink       answers with the size of the body, then its SHA-256
+//   /bytes?n=N  N bytes; byte i is i * 31 + (i >> 8), modulo 256
+//   /never      no answer
 //
 // Commands, a line each on standard input, answered by a line on standard output:
-//   stats            "stats total=<connections so far> open=<now> requests=<so far>"
-//   await N          "reached N", as soon as N requests are waiting for the answer that never comes
-//   idle             "idle", as soon as no such request is left
-//   close            "closed", after GOAWAY to all and the end of what ran; the program ends
+//   stats       "stats total=<connections so far> open=<now> requests=<so far>"
+//   await N     "reached N", as soon as N requests are waiting for the answer that never comes
+//   idle        "idle", as soon as no such request is left
+//   close       "closed", after GOAWAY to all and the end of what ran; the program ends
 'use strict';
 
 const crypto = require('crypto');
