@@ -44,13 +44,6 @@ bool Echoes(Channel& channel, const std::string& id) {
   return response.ok() && response->body == id;
 }
 
-void CheckBack(const Holdings& before) {
-  CHECK(Eventually([&] {
-    const Holdings now = CountHoldings();
-    return now.descriptors == before.descriptors && now.threads == before.threads;
-  }));
-}
-
 }  // namespace
 
 TEST_CASE("What would block is refused in a callback") {

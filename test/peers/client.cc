@@ -95,6 +95,16 @@ Holdings CountHoldings() {
   return {.descriptors = CountEntries("/proc/self/fd"), .threads = CountEntries("/proc/self/task")};
 }
 
+void CheckBack(const Holdings& before) {
+  Holdings now;
+  CHECK(Eventually([&] {
+    now = CountHoldings();
+    return now.descriptors == before.descriptors && now.threads == before.threads;
+  }));
+  CHECK(now.descriptors == before.descriptors);
+  CHECK(now.threads == before.threads);
+}
+
 void CheckEnd(Client& client, const Holdings& before) {
   // Attempts are taken from the count after the answer was given to the caller.
   CHECK(Eventually(
@@ -104,13 +114,7 @@ void CheckEnd(Client& client, const Holdings& before) {
   client.channel.reset();
   client.factory.reset();
   CHECK(absl::Now() - start < absl::Seconds(10));
-  Holdings now;
-  CHECK(Eventually([&] {
-    now = CountHoldings();
-    return now.descriptors == before.descriptors && now.threads == before.threads;
-  }));
-  CHECK(now.descriptors == before.descriptors);
-  CHECK(now.threads == before.threads);
+  CheckBack(before);
 }
 
 size_t CountConnections(uint16_t port) {

@@ -45,9 +45,12 @@ struct Holdings {
   size_t threads = 0;
 };
 Holdings CountHoldings();
+// Checks that they are, before long, as they were `before`: a loop's thread may end after the
+// factory.
+void CheckBack(const Holdings& before);
 
 // Checks that nothing is in flight, destroys channel and factory, and checks that this is quick and
-// that descriptors and threads are as they were `before`.
+// leaves nothing behind.
 void CheckEnd(Client& client, const Holdings& before);
 
 // Connections to 127.0.0.1:port that are established, as the kernel counts them at the server's

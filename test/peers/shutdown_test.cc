@@ -56,16 +56,6 @@ size_t CountIf(const std::vector<absl::Status>& statuses, Predicate predicate) {
   return static_cast<size_t>(std::count_if(statuses.begin(), statuses.end(), predicate));
 }
 
-void CheckBack(const Holdings& before) {
-  Holdings now;
-  CHECK(Eventually([&] {
-    now = CountHoldings();
-    return now.descriptors == before.descriptors && now.threads == before.threads;
-  }));
-  CHECK(now.descriptors == before.descriptors);
-  CHECK(now.threads == before.threads);
-}
-
 }  // namespace
 
 TEST_CASE("Destroying the factory cancels what is in flight, each call once") {

@@ -79,7 +79,7 @@ void CheckRefused(const TestCertificate& certificate, std::vector<std::string> o
     CHECK(received.find("PRI * HTTP/2.0") == std::string::npos);
     CHECK(received.find("secret") == std::string::npos);
   }
-  CHECK(Eventually([&] { return CountHoldings().descriptors == before.descriptors; }));
+  CheckBack(before);
 }
 
 // A listener that treats its first connection as it is told, and says how it was.
@@ -239,7 +239,7 @@ TEST_CASE("A server that goes away during the TLS handshake is told apart") {
       CheckNothingSent(CallTls(server.target()), reason);
       CHECK(server.Received().find("secret") == std::string::npos);
     }
-    CHECK(Eventually([&] { return CountHoldings().descriptors == before.descriptors; }));
+    CheckBack(before);
   }
 }
 
