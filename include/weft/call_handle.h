@@ -15,6 +15,7 @@ namespace channel {
 class ChannelImpl;
 }  // namespace channel
 
+// Must not throw: an exception that leaves a callback ends the process.
 using ResponseCallback = absl::AnyInvocable<void(absl::StatusOr<Response>) &&>;
 
 // Destroying a handle cancels its call, and once the destructor has returned no callback of it runs

@@ -214,9 +214,9 @@ bool Call::MayRepeat(const http::StreamEnd& end) {
     target_->counters->transparent_retries.Add();
     return true;
   }
-  const bool harmless =
-      end.processed == Processed::kRefused ||
-      (idempotent_ && end.origin == Origin::kConnection && absl::IsUnavailable(end.status));
+  const bool harmless = end.processed == Processed::kRefused ||
+                        (idempotent_ && end.origin == Origin::kConnection &&
+                         (absl::IsUnavailable(end.status) || absl::IsInternal(end.status)));
   if (!harmless || attempts_.size() >= static_cast<size_t>(target_->max_attempts)) return false;
   if (!target_->budget.TryWithdraw(policy::RetryBudget::Use::kRetry, target_->clock->Now())) {
     target_->counters->retries_refused_by_budget.Add();

@@ -142,7 +142,8 @@ TEST_CASE("A body over the limit ends its call and not the connection") {
 TEST_CASE("Trailers go up and come down") {
   if (const std::string missing = MissingProgram("node"); !missing.empty()) WEFT_SKIP(missing);
   const Peer node = StartNode();
-  Client client = MakeClient(node);
+  const NothingLeft nothing_left;
+  const Client client = MakeClient(node);
 
   Request request = Request::Post("/mirror", "0123456789");
   request.trailers = {{"x-sum", "45"}, {"x-more", "yes"}};

@@ -48,6 +48,17 @@ Holdings CountHoldings();
 // Checks that they are, before long, as they were `before`: a loop's thread may end after the
 // factory.
 void CheckBack(const Holdings& before);
+// Does so at the end of its scope.
+class NothingLeft {
+ public:
+  NothingLeft() : before_(CountHoldings()) {}
+  ~NothingLeft() { CheckBack(before_); }
+  NothingLeft(const NothingLeft&) = delete;
+  NothingLeft& operator=(const NothingLeft&) = delete;
+
+ private:
+  const Holdings before_;
+};
 
 // Checks that nothing is in flight, destroys channel and factory, and checks that this is quick and
 // leaves nothing behind.

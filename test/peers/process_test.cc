@@ -87,6 +87,7 @@ TEST_CASE("Calls over a Unix socket") {
   CheckEnd(client, before);
 
   // The other way to write the same address: "unix:" and "unix://".
+  const NothingLeft nothing_left;
   Client again = MakeClient(absl::StrCat("unix://", node.target.substr(5)));
   CHECK(Echoes(*again.channel, "again"));
 }
@@ -96,6 +97,7 @@ TEST_CASE("A Unix socket that goes and comes back") {
   Peer node = StartNode({.unix_socket = true});
   const std::string path = node.target.substr(5);
   const std::string moved = node.files->File("moved.sock");
+  const NothingLeft nothing_left;
   const Client client = MakeClient(node);
   CHECK(Echoes(*client.channel, "one"));
   // The connection is there; the name is not needed.
@@ -151,7 +153,8 @@ TEST_CASE("A connection that breaks while it is written to raises no SIGPIPE") {
   const CountedPipeSignals counted;
   for (int i = 0; i < 20; ++i) {
     const Peer server = StartNghttpd(i % 2 == 0 ? Security::kPlain : Security::kTls);
-    Client client = MakeClient(server);
+    const NothingLeft nothing_left;
+    const Client client = MakeClient(server);
     Stream stream = client.channel->Open(Request::Post("/"), kPatient);
     // The second has room only when most of the first has left.
     REQUIRE(stream.Write(std::string(100'000, 'x')).ok());

@@ -68,18 +68,15 @@ absl::Status CallOnce(const std::string& target, ChannelOptions channel) {
 
 void CheckRefused(const TestCertificate& certificate, std::vector<std::string> options,
                   std::string_view reason) {
-  const Holdings before = CountHoldings();
-  {
-    OneTlsServer server(certificate, std::move(options));
-    const absl::Status status = CallOnce(
-        server.target(), {.authority = "a.test", .tls = TlsOptions{.ca_pem = PeerCa().pem}});
-    CheckNothingSent(status, reason);
-    const std::string received = server.ReadAll();
-    INFO(received);
-    CHECK(received.find("PRI * HTTP/2.0") == std::string::npos);
-    CHECK(received.find("secret") == std::string::npos);
-  }
-  CheckBack(before);
+  const NothingLeft nothing_left;
+  OneTlsServer server(certificate, std::move(options));
+  const absl::Status status =
+      CallOnce(server.target(), {.authority = "a.test", .tls = TlsOptions{.ca_pem = PeerCa().pem}});
+  CheckNothingSent(status, reason);
+  const std::string received = server.ReadAll();
+  INFO(received);
+  CHECK(received.find("PRI * HTTP/2.0") == std::string::npos);
+  CHECK(received.find("secret") == std::string::npos);
 }
 
 // A listener that treats its first connection as it is told, and says how it was.
@@ -209,6 +206,7 @@ TEST_CASE(
     "The good server gets the request, and nothing it says afterwards is taken for an answer") {
   if (const std::string missing = MissingProgram("openssl"); !missing.empty()) WEFT_SKIP(missing);
   // The counter-check of the others: s_server does print what it receives.
+  const NothingLeft nothing_left;
   OneTlsServer server(Certificate({.dns_names = {"a.test"}}), {"-alpn", "h2"});
   const Client client = MakeClient(
       server.target(), {.authority = "a.test", .tls = TlsOptions{.ca_pem = PeerCa().pem}},
@@ -233,17 +231,15 @@ TEST_CASE("A server that goes away during the TLS handshake is told apart") {
       {Deed::kSayHttp, "does not speak TLS"},
   };
   for (const auto& [deed, reason] : cases) {
-    const Holdings before = CountHoldings();
-    {
-      OneConnection server(deed);
-      CheckNothingSent(CallTls(server.target()), reason);
-      CHECK(server.Received().find("secret") == std::string::npos);
-    }
-    CheckBack(before);
+    const NothingLeft nothing_left;
+    OneConnection server(deed);
+    CheckNothingSent(CallTls(server.target()), reason);
+    CHECK(server.Received().find("secret") == std::string::npos);
   }
 }
 
 TEST_CASE("A TLS handshake that gets no answer ends with the connect timeout") {
+  const NothingLeft nothing_left;
   OneConnection server(OneConnection::Deed::kSayNothing);
   absl::Status status;
   {
