@@ -1,6 +1,7 @@
 // A small HTTP/2 server to try Weft against; node 18 or later, nothing to install.
 //
-//   node examples/server.mjs [NAME] [--host 127.0.0.1] [--port 0] [--cert F --key F [--client-ca F]]
+//   node examples/server.mjs [NAME] [--host 127.0.0.1] [--port 0]
+//                            [--cert FILE --key FILE [--client-ca FILE]]
 //
 // Port 0 takes a free one. Without a certificate it speaks plain HTTP/2 (h2c); with --client-ca it
 // wants a certificate from its clients too. Prints "NAME ADDRESS:PORT" when it is ready; ends with
@@ -20,16 +21,33 @@ import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
 import { parseArgs } from 'node:util';
 
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    host: { type: 'string', default: '127.0.0.1' },
-    port: { type: 'string', default: '0' },
-    cert: { type: 'string' },
-    key: { type: 'string' },
-    'client-ca': { type: 'string' },
-  },
-});
+function fail(sentence) {
+  console.error(`server.mjs: ${sentence}`);
+  process.exit(1);
+}
+
+function readArguments() {
+  const option = (value) => ({ type: 'string', ...(value && { default: value }) });
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        host: option('127.0.0.1'),
+        port: option('0'),
+        cert: option(),
+        key: option(),
+        'client-ca': option(),
+      },
+    });
+  } catch (error) {
+    return fail(error.message);
+  }
+}
+
+const { values: options, positionals } = readArguments();
+if (!/^\d{1,5}$/.test(options.port) || Number(options.port) > 65535) {
+  fail(`--port ${options.port} is not a number from 0 to 65535`);
+}
 const name = positionals[0] ?? 'server';
 const stats = { name, connections: 0, open: 0, requests: 0 };
 
@@ -41,7 +59,8 @@ const routes = {
   echo(stream, head) {
     let trailers = {};
     stream.on('trailers', (received) => (trailers = { ...received }));
-    stream.respond({ ...head, 'content-type': 'application/octet-stream' }, { waitForTrailers: true });
+    const answer = { ...head, 'content-type': 'application/octet-stream' };
+    stream.respond(answer, { waitForTrailers: true });
     stream.on('wantTrailers', () => stream.sendTrailers(trailers));
     stream.pipe(stream);
   },
@@ -98,11 +117,6 @@ function onSession(session) {
   session.on('close', () => --stats.open);
 }
 
-function fail(sentence) {
-  console.error(`server.mjs: ${sentence}`);
-  process.exit(1);
-}
-
 function makeServer() {
   if (!options.cert !== !options.key) fail('--cert and --key go together');
   if (!options.cert) return http2.createServer();
@@ -122,7 +136,9 @@ try {
 }
 server.on('stream', onStream);
 server.on('session', onSession);
-server.on('error', (error) => fail(`cannot listen on ${options.host}:${options.port}: ${error.message}`));
+server.on('error', (error) => {
+  fail(`cannot listen on ${options.host}:${options.port}: ${error.message}`);
+});
 server.listen(Number(options.port), options.host, () => {
   const { address, port, family } = server.address();
   console.log(`${name} ${family === 'IPv6' ? `[${address}]` : address}:${port}`);

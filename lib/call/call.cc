@@ -111,6 +111,10 @@ void Call::Pick() {
       return;
     }
     if (choice.kind == PickResult::Kind::kFail) {
+      if (absl::Status refusal = target_->Refusal(); !refusal.ok()) {  // why no host is left
+        End(Local(std::move(refusal)), nullptr);
+        return;
+      }
       if (!attempts_.empty()) {  // what the attempt met says more than that there is no other host
         End(std::move(last_end_), nullptr);
         return;
@@ -123,6 +127,7 @@ void Call::Pick() {
       std::lock_guard<std::mutex> lock(mutex_);
       state_ = State::kWaiting;
     }
+    waited_ = true;
     const absl::Status status = target_->cluster->Wait(this, choice.version, deadline_);
     if (absl::IsOutOfRange(status)) continue;
     if (!status.ok()) {
@@ -163,7 +168,7 @@ void Call::StartAttempt(base::Ref<cluster::Host> host) {
   // Every host of a factory is a HostPool (channel/host_table).
   attempt.host = base::Ref<pool::HostPool>::Adopt(static_cast<pool::HostPool*>(host.Leak()));
   loop_.store(&attempt.host->strand().loop(), std::memory_order_release);
-  const base::MonoTime now = attempts_.empty() ? started_ : target_->clock->Now();
+  const base::MonoTime now = attempts_.empty() && !waited_ ? started_ : target_->clock->Now();
   last_attempt_started_ = now;
   attempt.Bind(*attempt.host, now, deadline_,
                options_.idle_timeout.has_value() ? absl::ToChronoNanoseconds(*options_.idle_timeout)
@@ -210,7 +215,8 @@ bool Call::MayRepeat(const http::StreamEnd& end) {
     target_->counters->transparent_retries.Add();
     return true;
   }
-  if (end.processed == Processed::kRefused && !std::exchange(refused_before_, true)) {
+  if (end.processed == Processed::kRefused &&
+      (end.origin == Origin::kConnection || !std::exchange(refused_before_, true))) {
     target_->counters->transparent_retries.Add();
     return true;
   }

@@ -15,7 +15,9 @@
 //
 // What is repeated, by itself (nothing of it was processed, so it is safe for every request):
 //   - an attempt of which no byte was sent, until the deadline or until no host can be reached
-//   - an attempt that the peer refused unprocessed (REFUSED_STREAM, GOAWAY), once
+//   - an attempt that a GOAWAY left out, likewise: a server's maximum of requests per connection is
+//     no error, and a host that only says GOAWAY ends in back-off
+//   - an attempt that the peer refused unprocessed (REFUSED_STREAM), once
 // and within max_attempts and the retry budget:
 //   - refused again
 //   - may have been processed, because the connection was lost, and the request is idempotent
@@ -146,6 +148,7 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   const CallOptions options_;
   bool idempotent_ = false;
   bool refused_before_ = false;
+  bool waited_ = false;                        // for a host
   http::StreamEnd last_end_;                   // of the attempt before, where the call is repeated
   Processed processed_ = Processed::kNotSent;  // the worst of all attempts
   base::MonoTime started_;

@@ -185,7 +185,7 @@ http::BodyPiece StreamCall::ReadBody(char* to, size_t size) {
 }
 
 void StreamCall::ForgetSent() {
-  if (out_sent_ == 0) return;
+  if (out_sent_ == 0 || out_sent_ < unsent()) return;  // each byte is moved once at the most
   out_.erase(0, out_sent_);
   out_sent_ = 0;
   forgot_ = true;

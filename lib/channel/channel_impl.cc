@@ -181,7 +181,8 @@ void ChannelImpl::OnEndpoints(EndpointSet endpoints) {
 
 void ChannelImpl::OnError(absl::Status status) {
   counters->resolver_errors.Add();
-  cluster->SetError(std::move(status));
+  // Whatever a resolver met: to a call it is that no host is known.
+  cluster->SetError(absl::UnavailableError(status.message()));
 }
 
 absl::Status ChannelImpl::WaitForReady(absl::Duration wait) {
@@ -189,7 +190,13 @@ absl::Status ChannelImpl::WaitForReady(absl::Duration wait) {
     return absl::FailedPreconditionError("WaitForReady would block a loop thread");
   if (absl::Status refusal = Refusal(); !refusal.ok()) return refusal;
   EnsureStarted();
-  return base::MakeRef<ReadyWait>(cluster, base::After(clock->Now(), wait))->Wait();
+  const absl::Status status =
+      base::MakeRef<ReadyWait>(cluster, base::After(clock->Now(), wait))->Wait();
+  if (status.ok()) return status;
+  const cluster::Choice choice = cluster->Pick({}, /*wait_for_ready=*/false);
+  return absl::Status(status.code(),
+                      absl::StrCat(name, ": ", status.message(), choice.status.ok() ? "" : "; ",
+                                   choice.status.message()));
 }
 
 void ChannelImpl::Close(const absl::Status& why) {

@@ -88,7 +88,7 @@ void HostTable::Shutdown(absl::Status why) {
     hosts_.clear();
     draining = closing_;
   }
-  for (auto& host : draining) host->EndDrain();
+  for (auto& host : draining) host->EndDrain(why);
   for (auto& host : live) Close(std::move(host), pool::HostPool::How::kNow, why);
 }
 

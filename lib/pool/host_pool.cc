@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "weft/error.h"
 
 namespace weft::inline v0::pool {
 namespace {
@@ -123,6 +124,8 @@ void HostPool::DoWork() {
       continue;
     }
     absl::Status status = connection.broken();
+    if (!status.ok() && !idle) setup_.counters->connections_lost.Add();
+    if (status.ok() && drain_over_) status = end_drain_why_;
     if (status.ok()) status = absl::UnavailableError("did not end within the drain timeout");
     std::unique_ptr<Connection> closing = std::move(draining_[i]);
     draining_.erase(draining_.begin() + static_cast<ptrdiff_t>(i));
@@ -292,7 +295,10 @@ void HostPool::Shutdown(How how, absl::Status why, absl::AnyInvocable<void() &&>
   strand_.Submit(&shutdown_op_);
 }
 
-void HostPool::EndDrain() {
+void HostPool::EndDrain(absl::Status why) {
+  // Written before the operation is linked, read when it runs.
+  end_drain_why_ = std::move(why);
+  SetCallError(end_drain_why_, {.origin = Origin::kLocal});
   const auto keep = base::Ref<HostPool>::Share(this);
   strand_.Submit(&end_drain_op_);
 }
@@ -309,8 +315,11 @@ void HostPool::OnShutdownOp() {
     draining_.push_back(std::move(current_));
   }
   if (how_ == How::kNow) {
-    for (auto& connection : std::exchange(draining_, {}))
-      CloseConnection(std::move(connection), shutdown_why_);
+    absl::Status why = shutdown_why_;
+    SetCallError(why, {.origin = Origin::kLocal});  // not the connection's doing
+    for (auto& connection : std::exchange(draining_, {})) {
+      CloseConnection(std::move(connection), why);
+    }
   } else if (!draining_.empty()) {
     timers_.Arm(&drain_timer_, base::After(strand_.loop().now(), setup_.options->drain_timeout));
   }

@@ -61,8 +61,8 @@ class HostPool final : public cluster::Host,
   // Exchanges that come later end with `why`.
   enum class How { kDrain, kNow };
   void Shutdown(How how, absl::Status why, absl::AnyInvocable<void() &&> closed);
-  // Any thread, once, after Shutdown(kDrain): what still runs ends now.
-  void EndDrain();
+  // Any thread, once, after Shutdown(kDrain): what still runs ends now, with `why`.
+  void EndDrain(absl::Status why);
 
  private:
   friend class Exchange;
@@ -159,6 +159,7 @@ class HostPool final : public cluster::Host,
   bool shutting_down_ = false;
   How how_ = How::kNow;
   absl::Status shutdown_why_;
+  absl::Status end_drain_why_;  // OK: only time ends a drain
   absl::AnyInvocable<void() &&> shutdown_done_;
 };
 

@@ -173,6 +173,20 @@ TEST_CASE("Factories come and go, with calls in flight and without, and leave no
   CHECK(tls.process->Ask("idle") == "idle");
 }
 
+TEST_CASE("A channel goes and its factory right after it") {
+  if (const std::string missing = MissingProgram("node"); !missing.empty()) WEFT_SKIP(missing);
+  const Peer node = StartNode();
+  const NothingLeft nothing_left;
+  // The host is let go by the one and shut down by the other at about the same time, on different
+  // threads: often enough for either to be first.
+  for (int i = 0; i < 300; ++i) {
+    Client client = MakeClient(node);
+    CHECK(client.channel->Call(Request::Get("/echo"), kPatient).ok());
+    client.channel.reset();
+    client.factory.reset();
+  }
+}
+
 TEST_CASE("Detached calls end when the factory does, without channel and handles") {
   if (const std::string missing = MissingProgram("node"); !missing.empty()) WEFT_SKIP(missing);
   const Peer node = StartNode();
