@@ -57,10 +57,8 @@ TEST_CASE("What would block is refused in a callback") {
   absl::Status finished;
   absl::Status written;
   absl::Status headed;
-  CallOptions slow = kPatient;
-  slow.executor = executor;
   CallHandle handle =
-      client.channel->Start(Request::Get("/echo"), slow, [&](absl::StatusOr<Response>) {
+      client.channel->Start(Request::Get("/echo"), kPatient, [&](absl::StatusOr<Response>) {
         called = client.channel->Call(Request::Get("/echo")).status();
         waited = client.channel->WaitForReady(absl::Seconds(1));
         Stream stream = client.channel->Open(Request::Post("/mirror"));
