@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "weft/error.h"
 
 namespace weft::inline v0::pool {
 namespace {
@@ -46,6 +45,7 @@ void HostPool::Enqueue(Exchange& exchange) {
   Origin origin = Origin::kLocal;
   if (shutting_down_) {
     refusal = shutdown_why_;
+    origin = ShutdownOrigin();
   } else if (exchange.cancelled_early_) {
     refusal = absl::CancelledError("cancelled");
   } else if (state() == HostState::kBackoff) {
@@ -309,7 +309,7 @@ void HostPool::OnShutdownOp() {
   DropDial();
   timers_.Disarm(&backoff_timer_);
   SetState(HostState::kClosed, shutdown_why_);
-  FailPending(shutdown_why_, Origin::kLocal);
+  FailPending(shutdown_why_, ShutdownOrigin());
   if (current_ != nullptr) {
     current_->Drain();
     draining_.push_back(std::move(current_));

@@ -32,6 +32,7 @@
 #include "pool/exchange.h"
 #include "telemetry/counters.h"
 #include "weft/channel_factory.h"
+#include "weft/error.h"
 
 namespace weft::inline v0::pool {
 
@@ -121,6 +122,10 @@ class HostPool final : public cluster::Host,
   void DropDial();
   void CloseConnection(std::unique_ptr<Connection> connection, const absl::Status& status);
   void MaybeFinishShutdown();
+  // A host that only left is no reason for a call to end: it goes to another.
+  Origin ShutdownOrigin() const {
+    return how_ == How::kDrain ? Origin::kConnection : Origin::kLocal;
+  }
 
   const net::Address address_;
   const HostSetup setup_;

@@ -1,5 +1,8 @@
 // Draining, replacing and losing connections under calls.
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "support/catch.h"
 #include "support/rogue_server.h"
@@ -283,23 +286,66 @@ TEST_CASE("stream ids run out: a successor is made in time, nobody notices") {
   CHECK(client.Close());
 }
 
-TEST_CASE(
-    "an endpoint that leaves keeps its running calls, and its connection is closed afterwards") {
+// A registry whose one service is given by the test.
+struct Pushed {
+  Registry registry() {
+    return [this](std::string_view) -> absl::StatusOr<std::unique_ptr<Resolver>> {
+      class Pushing final : public Resolver {
+       public:
+        explicit Pushing(Pushed& pushed) : pushed_(pushed) {}
+        void Start(std::shared_ptr<ResolverSink> sink) override {
+          pushed_.sink = std::move(sink);
+          pushed_.sink->OnEndpoints(pushed_.endpoints);
+        }
+
+       private:
+        Pushed& pushed_;
+      };
+      return std::make_unique<Pushing>(*this);
+    };
+  }
+  EndpointSet endpoints;
+  std::shared_ptr<ResolverSink> sink;
+};
+
+TEST_CASE("an endpoint that leaves keeps its running calls, those that wait for it go elsewhere") {
   auto env = std::make_shared<SimEnv>();
   WEFT_SEED_INFO(*env);
-  RogueServer server(*env, "10.0.0.1:80");
-  server.options().handler = [](const RogueRequest&) {
-    return RogueAnswer{.body = "x", .delay = 5s};
+  RogueServer leaving(*env, "10.0.0.1:80");
+  RogueServer staying(*env, "10.0.0.2:80");
+  leaving.options().settings = {{kMaxConcurrentStreams, 1}};
+  leaving.options().handler = [](const RogueRequest&) {
+    return RogueAnswer{.body = "leaving", .delay = 5s};
   };
-  auto client = std::make_unique<SimClient>(env, "static:10.0.0.1:80");
-  SimCall& call = client->Post("/", "x");
+  staying.options().handler = [](const RogueRequest&) { return RogueAnswer{.body = "staying"}; };
+  Pushed pushed;
+  pushed.endpoints = {{.address = "10.0.0.1:80"}};
+  ChannelFactory::Options options;
+  options.registry = pushed.registry();
+  SimClient client(env, "service", options);
+  SimCall& runs = client.Post("/", "x");
   env->RunFor(100ms);
-  auto other = client->factory().GetChannel("static:10.0.0.1:80").value();
-  CHECK(server.accepted() == 1);
-  REQUIRE(client->RunUntilDone(call));
-  CHECK(call.ok());
-  CHECK(client->Close());
-  CHECK(server.open_connections() == 0);
+  SimCall& waits = client.Post("/", "x");
+  env->RunFor(1ms);
+  CHECK(leaving.request_count() == 1);
+  pushed.sink->OnEndpoints({{.address = "10.0.0.2:80"}});
+  REQUIRE(client.RunUntilDone(waits));
+  REQUIRE(waits.ok());
+  CHECK(waits.response().body == "staying");
+  CHECK_FALSE(runs.done());
+  REQUIRE(client.RunUntilDone(runs));
+  REQUIRE(runs.ok());
+  CHECK(runs.response().body == "leaving");
+  env->RunFor(100ms);
+  CHECK(leaving.open_connections() == 0);
+  CHECK(staying.open_connections() == 1);
+  // An empty set changes nothing.
+  pushed.sink->OnEndpoints({});
+  SimCall& after = client.Get();
+  REQUIRE(client.RunUntilDone(after));
+  CHECK(after.ok());
+  CHECK(staying.accepted() == 1);
+  CHECK(client.Close());
 }
 
 }  // namespace
