@@ -23,6 +23,8 @@ struct Nothing final : event::Op {
 };
 struct Body final : event::Strand::Body {
   void Flush() override {}
+  void Keep() override {}
+  void Drop() override {}
 };
 
 std::atomic<uint64_t> slow_turns{0};

@@ -103,6 +103,7 @@ void Strand::Submit(Op* op) {
     local_.Push(op);
     if (!held_by_loop_ && !turn_end_queued_) {
       turn_end_queued_ = true;
+      body_.Keep();
       loop_.AtTurnEnd(&turn_end_);
     }
     return;
@@ -166,7 +167,20 @@ void Strand::Drive() {
 
 void Strand::HandOver() {
   wakes_.Wake();
+  body_.Keep();
   loop_.Post(this);
+}
+
+void Strand::Run() {
+  Body& body = body_;
+  Drive();
+  body.Drop();  // this may be gone
+}
+
+void Strand::TurnEnd::Run() {
+  Body& body = strand_.body_;
+  strand_.DriveLocal();
+  body.Drop();
 }
 
 void Strand::WakeCallers() {

@@ -64,6 +64,10 @@ class Strand final : private Task {
     // After each batch of operations, held: send what they produced. May leave more work for a
     // Submit of its own.
     virtual void Flush() = 0;
+    // While the strand is queued on its loop (handed over, or for the end of the turn), the loop
+    // holds on to what it is a part of.
+    virtual void Keep() = 0;
+    virtual void Drop() = 0;
 
    protected:
     ~Body() = default;
@@ -102,7 +106,8 @@ class Strand final : private Task {
   class TurnEnd final : public Task {
    public:
     explicit TurnEnd(Strand& strand) : strand_(strand) {}
-    void Run() override { strand_.DriveLocal(); }
+    void Run() override;
+    void Drop() override { strand_.body_.Drop(); }
 
    private:
     Strand& strand_;
@@ -120,7 +125,9 @@ class Strand final : private Task {
   void TakeLinked();
   void HandOver();
   void DriveLocal();
-  void Run() override { Drive(); }  // the loop takes over a strand that was handed to it
+  // The loop takes over a strand that was handed to it.
+  void Run() override;
+  void Drop() override { body_.Drop(); }
 
   Loop& loop_;
   Body& body_;

@@ -90,6 +90,8 @@ class HostPool final : public cluster::Host,
 
   // event::Strand::Body
   void Flush() override;
+  void Keep() override { Retain(); }
+  void Drop() override { Release(); }
   // event::Alarm
   void OnAlarm() override;
   // ConnectionOwner

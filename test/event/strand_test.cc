@@ -17,6 +17,9 @@ class Counted final : public Strand::Body {
  public:
   explicit Counted(Loop& loop) : strand(loop, *this) {}
   void Flush() override { ++flushes; }
+  void Keep() override { kept.fetch_add(1); }
+  void Drop() override { kept.fetch_sub(1); }
+  std::atomic<int> kept{0};
   Strand strand;
   uint64_t ran = 0;
   uint64_t flushes = 0;
@@ -173,6 +176,7 @@ TEST_CASE("a driver that has done its share hands the strand to the loop") {
   WaitFor(done, ops.size());
   CHECK(done.load() == ops.size());
   loop.reset();
+  CHECK(body.kept.load() == 0);
 }
 
 }  // namespace
