@@ -137,7 +137,9 @@ ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view 
 
 ChannelImpl::~ChannelImpl() {
   if (factory_->Forked()) {
-    (void)resolver_.release();  // it would talk to its loop
+    // They would talk to their loop, which has no thread here.
+    (void)resolver_.release();
+    (void)cluster.Leak();
     return;
   }
   Close(absl::CancelledError("the channel is gone"));
@@ -211,7 +213,7 @@ void ChannelImpl::Close(const absl::Status& why) {
   closing.Begin();
   cluster->loop().PostFunction([cluster = cluster, factory = factory_, why, &closing]() mutable {
     cluster->Close(why);
-    const std::shared_ptr<FactoryImpl> keep = std::move(factory);
+    factory.reset();  // before the count, as HostTable::Close does
     closing.End();
   });
 }

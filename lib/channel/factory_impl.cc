@@ -203,7 +203,15 @@ void FactoryImpl::Shutdown() {
     if (const std::shared_ptr<ChannelImpl> channel = weak.lock()) channel->Close(why);
   }
   hosts_->Shutdown(why);
-  if (env_->has_threads() && !event::OnAnyLoop()) closing_.WaitForNone();
+  if (!env_->has_threads() || event::OnAnyLoop()) return;
+  closing_.WaitForNone();
+  // What the ends of calls posted, which may refer to this factory, goes before these: so its owner
+  // is the last to let go, and joins the loops.
+  for (const auto& slot : slots_) {
+    closing_.Begin();
+    slot->loop->PostFunction([this] { closing_.End(); });
+  }
+  closing_.WaitForNone();
 }
 
 }  // namespace weft::inline v0::channel

@@ -52,11 +52,11 @@ void HostTable::Close(base::Ref<pool::HostPool> host, pool::HostPool::How how, a
   raw->Shutdown(how, std::move(why),
                 [table = shared_from_this(), raw, factory = factory_.lock()]() mutable {
                   table->OnClosed(raw);
-                  // Where the factory's owner waits for the count, it and not this thread is to be
-                  // the last to let go.
                   base::PendingCount& count = table->closing_count_;
-                  std::shared_ptr<void> keep = std::move(factory);
-                  count.End();
+    // First: where the factory's owner waits for the count, it and not this thread is to be the last
+    // to let go. Where this is the last, the factory still lives to the end of the turn.
+    factory.reset();
+    count.End();
                 });
 }
 
