@@ -123,6 +123,9 @@ absl::Status SetRules(SSL_CTX* context) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<TlsContext>> TlsContext::Create(const TlsOptions& options) {
+  // A factory of static duration ends after OpenSSL's own cleanup at exit would have run, with
+  // connections open. No effect where the process has set OpenSSL up in its own way before.
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
   ERR_clear_error();
   SslContextPtr context(SSL_CTX_new(TLS_client_method()));
   std::string id(kContextIdBytes, '\0');
