@@ -261,14 +261,12 @@ TEST_CASE("too_many_pings doubles the interval") {
   CHECK(client.Close());
 }
 
-TEST_CASE("stream ids run out: a successor is made in time, nobody notices") {
+TEST_CASE("a server that ends each connection after fifty requests is noticed by nobody") {
   auto env = std::make_shared<SimEnv>();
   WEFT_SEED_INFO(*env);
   RogueServer server(*env, "10.0.0.1:80");
   SimClient client(env, "static:10.0.0.1:80");
-  // Ids cannot be used up in a test of a client; the session's tests begin near the end. Here: the
-  // peer's own end of ids, by GOAWAY after each 50 requests, as proxies with a maximum of requests
-  // per connection do.
+  // As proxies with a maximum of requests per connection do.
   server.options().on_frame = [](RogueConnection& connection, const Frame& frame) {
     if (frame.type == kHeaders && frame.stream == 99) connection.SendGoaway(99);
     return false;
