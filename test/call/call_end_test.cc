@@ -4,17 +4,13 @@
 
 #include "support/catch.h"
 #include "support/rogue_server.h"
+#include "support/says.h"
 #include "support/sim_client.h"
 
 namespace weft::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-bool Says(const absl::Status& status, const std::string& words) {
-  UNSCOPED_INFO(status.ToString());
-  return std::string(status.message()).find(words) != std::string::npos;
-}
 
 // A world in which calls stay in one of the states that a call can be in.
 struct Stuck {

@@ -6,17 +6,13 @@
 
 #include "support/catch.h"
 #include "support/rogue_server.h"
+#include "support/says.h"
 #include "support/sim_client.h"
 
 namespace weft::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-bool Says(const absl::Status& status, const std::string& words) {
-  UNSCOPED_INFO(status.ToString());
-  return std::string(status.message()).find(words) != std::string::npos;
-}
 
 TEST_CASE("graceful GOAWAY: what runs ends where it is, what comes goes to a successor") {
   auto env = std::make_shared<SimEnv>();

@@ -3,17 +3,13 @@
 
 #include "support/catch.h"
 #include "support/rogue_server.h"
+#include "support/says.h"
 #include "support/sim_client.h"
 
 namespace weft::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-bool Says(const absl::Status& status, const std::string& words) {
-  UNSCOPED_INFO(status.ToString());
-  return std::string(status.message()).find(words) != std::string::npos;
-}
 
 TEST_CASE("a refused dial fails the call with the host's words, not sent") {
   auto env = std::make_shared<SimEnv>();
