@@ -3,12 +3,15 @@
 #define WEFT_CALL_OPTIONS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string_view>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
+#include "weft/headers.h"
+#include "weft/trace_context.h"
 
 namespace weft::inline v0 {
 
@@ -18,8 +21,25 @@ using Executor = std::function<void(absl::AnyInvocable<void() &&>)>;
 
 inline constexpr absl::Duration kDefaultTimeout = absl::Seconds(15);
 
+// What is spoken on top of HTTP/2.
+enum class Protocol : uint8_t {
+  kHttp,
+  // The time that remains is sent as `grpc-timeout`, and a message over max_response_bytes is
+  // refused on the word of its length. weft/grpc sets it.
+  kGrpc,
+};
+
+// What is given up first where not everything can be served.
+enum class Tier : uint8_t { kCritical, kSoft, kSheddable };
+
 // A plain, trivially copied value.
 struct CallOptions {
+  // What a call made for a request that came in inherits from it: the time that remains
+  // (`grpc-timeout`, or `x-request-timeout-ms`; counted from now), `traceparent`, `tracestate`,
+  // `baggage` and `x-weft-tier`. What is malformed is left out. The views point into `inbound`.
+  static CallOptions From(const Headers& inbound);
+  static CallOptions From(Headers&& inbound) = delete;
+
   // From the start of the call to its end, waiting and every attempt included; for a stream, to the
   // end of the stream. Unset: the channel's default, which is 15 s unless changed.
   // absl::InfiniteDuration() for none at all. Zero or less fails at once with DEADLINE_EXCEEDED,
@@ -46,6 +66,17 @@ struct CallOptions {
   // Bodies of unary responses above this fail with RESOURCE_EXHAUSTED. Streams and sinks have no
   // such limit.
   size_t max_response_bytes = size_t{64} << 20;
+
+  Protocol protocol = Protocol::kHttp;
+
+  // W3C Trace Context and Baggage, sent as `traceparent`, with a span id of its own for each
+  // attempt, `tracestate` and `baggage`. The bytes of the views live as idempotency_key's do.
+  std::optional<TraceContext> trace = {};
+  std::string_view trace_state = {};
+  std::string_view baggage = {};
+  // Sent as `x-weft-tier` ("0" critical, "1" soft, "2" sheddable), for servers that shed and for
+  // the calls that they make. Unset: not sent.
+  std::optional<Tier> tier = {};
 
   // Where callbacks, resumptions, sources and sinks run. Null: on a loop thread. Not owned; must
   // outlive the call.

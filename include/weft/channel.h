@@ -7,11 +7,13 @@
 #define WEFT_CHANNEL_H_
 
 #include <coroutine>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -43,6 +45,15 @@ struct ChannelOptions {
   // again, at most this many attempts in all (1 … 5), within the channel's retry budget: one extra
   // attempt per five calls, and ten a second.
   int max_attempts = 3;
+};
+
+// What a channel could do with a call now; of its hosts, the best counts.
+enum class ChannelState : uint8_t {
+  kIdle,        // nothing was called yet, so nothing is known
+  kConnecting,  // hosts are being resolved or dialled: a call would wait
+  kReady,       // a host is connected
+  kFailing,     // none can be reached at present: a call would fail, or wait (wait_for_ready)
+  kClosed,      // the factory is gone
 };
 
 class Channel {
@@ -78,6 +89,15 @@ class Channel {
   // Waits until a host is connected, at most that long. Calls do not need it; a service that wants
   // its first call to be fast does.
   absl::Status WaitForReady(absl::Duration timeout);
+
+  // Any thread, at any time. Connect makes an idle channel resolve its target and connect, as its
+  // first call would.
+  ChannelState State() const;
+  void Connect();
+  // Connects as Connect does, and calls `done` once, on a loop thread, never within this call: with
+  // true once the state is another than `from` (maybe at once), with false after `timeout`.
+  void WhenStateIsNot(ChannelState from, absl::Duration timeout,
+                      absl::AnyInvocable<void(bool) &&> done);
 
   const std::string& target() const;
   // State of every host, for people.

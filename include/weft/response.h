@@ -2,6 +2,7 @@
 #ifndef WEFT_RESPONSE_H_
 #define WEFT_RESPONSE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/time/time.h"
@@ -11,10 +12,11 @@ namespace weft::inline v0 {
 
 // What the client did to get an answer.
 struct CallInfo {
-  std::string host;       // address of the host that answered, "10.0.0.7:8080"
-  int attempts = 0;       // attempts that were started on a host, transparent retries included
-  absl::Duration waited;  // before the last attempt was given to its host (names, connections)
-  absl::Duration took;    // from the call's start to its end
+  std::string host;         // address of the host that answered, "10.0.0.7:8080"
+  int attempts = 0;         // attempts that were started on a host, transparent retries included
+  absl::Duration waited;    // before the last attempt was given to its host (names, connections)
+  absl::Duration took;      // from the call's start to its end
+  uint64_t body_bytes = 0;  // of the last attempt's answer
 };
 
 struct ResponseHead {

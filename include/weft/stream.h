@@ -47,6 +47,8 @@ class Stream {
   // Status and headers of the answer, once they are there. May be asked any number of times.
   absl::StatusOr<ResponseHead> Head();
   void HeadThen(HeadCallback done);
+  // The same without waiting: nothing where it is not there (yet).
+  std::optional<ResponseHead> TryHead() const;
 
   // The next piece of the response body, as it came; nothing at its end. Returning a piece lets the
   // peer send as much.

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/strings.h"
+#include "call/inbound.h"
 #include "call/request_check.h"
 #include "weft/error.h"
 
@@ -48,8 +49,11 @@ Call::Call(std::shared_ptr<Target> target, Request request, const CallOptions& o
       request_(std::move(request)),
       options_(options),
       loop_(&target_->cluster->loop()) {
-  if (!options.idempotency_key.empty())
-    request_.headers.Set("idempotency-key", options.idempotency_key);
+  Headers& headers = request_.headers;
+  if (!options.idempotency_key.empty()) headers.Set("idempotency-key", options.idempotency_key);
+  if (!options.trace_state.empty()) headers.Set("tracestate", options.trace_state);
+  if (!options.baggage.empty()) headers.Set("baggage", options.baggage);
+  if (options.tier.has_value()) headers.Set("x-weft-tier", TierText(*options.tier));
 }
 
 Call::~Call() = default;
@@ -272,7 +276,7 @@ absl::Status Call::Describe(http::StreamEnd end, base::MonoTime now) const {
   return status;
 }
 
-http::RequestHead Call::MakeHead(const Attempt& attempt, bool tls) const {
+http::RequestHead Call::MakeHead(Attempt& attempt, bool tls) const {
   http::RequestHead head;
   head.method = request_.method;
   head.scheme = tls ? "https" : "http";
@@ -287,6 +291,10 @@ http::RequestHead Call::MakeHead(const Attempt& attempt, bool tls) const {
                          : std::string_view(attempt.host->address());
   }
   head.headers = &request_.headers;
+  if (options_.protocol == Protocol::kGrpc && deadline_ != base::kNever)
+    attempt.head.SetGrpcTimeout(deadline_ - target_->clock->Now());
+  if (options_.trace.has_value()) attempt.head.SetTrace(*options_.trace, target_->span_ids.Next());
+  head.attempt_fields = attempt.head.fields();
   head.has_body = has_body();
   return head;
 }

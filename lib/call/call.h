@@ -35,6 +35,7 @@
 #include "absl/status/status.h"
 #include "base/ref.h"
 #include "base/time.h"
+#include "call/attempt_head.h"
 #include "call/target.h"
 #include "cluster/cluster.h"
 #include "event/wait_table.h"
@@ -54,6 +55,7 @@ class Attempt final : public pool::Exchange {
   explicit Attempt(Call& call) : call_(call) {}
 
   base::Ref<pool::HostPool> host;  // kept until the call ends
+  AttemptHead head;
 
   // http::StreamUser
   http::BodyPiece ReadBody(char* to, size_t size) override;
@@ -141,7 +143,7 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   // Ends the call unless it has ended.
   void End(http::StreamEnd end, event::WakeBatch* wakes);
   absl::Status Describe(http::StreamEnd end, base::MonoTime now) const;
-  http::RequestHead MakeHead(const Attempt& attempt, bool tls) const;
+  http::RequestHead MakeHead(Attempt& attempt, bool tls) const;
 
   const std::shared_ptr<Target> target_;
   Request request_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "call/controlled.h"
+#include "event/loop.h"
 
 namespace weft::inline v0 {
 
@@ -15,16 +16,19 @@ CallHandle& CallHandle::operator=(CallHandle&& other) noexcept {
 }
 
 void CallHandle::Cancel() {
+  event::WeftCode weft;
   if (call_ != nullptr) call_->CancelCall();
 }
 
 void CallHandle::Detach() {
+  event::WeftCode weft;
   if (call::Controlled* const call = std::exchange(call_, nullptr)) call->ReleaseHandle();
 }
 
 void CallHandle::Reset() {
   call::Controlled* const call = std::exchange(call_, nullptr);
   if (call == nullptr) return;
+  event::WeftCode weft;
   call->CloseCallbacks();
   call->CancelCall();
   call->ReleaseHandle();

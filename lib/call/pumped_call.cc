@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "event/loop.h"
 
 namespace weft::inline v0::call {
 namespace {
@@ -12,6 +13,12 @@ namespace {
 Request WithoutSource(Request request) {
   request.source = nullptr;
   return request;
+}
+
+template <class Function>
+auto InUserCode(Function&& function) {
+  event::UserCode user;
+  return std::forward<Function>(function)();
 }
 
 }  // namespace
@@ -53,7 +60,7 @@ absl::Status PumpedCall::failure() {
 
 void PumpedCall::PumpOut() {
   std::string piece;
-  const absl::StatusOr<bool> more = source_->Read(piece);
+  const absl::StatusOr<bool> more = InUserCode([&] { return source_->Read(piece); });
   if (!more.ok()) {
     Fail(more.status());
     return;
@@ -66,7 +73,7 @@ void PumpedCall::PumpOut() {
     return;
   }
   if (!piece.empty()) stream_->Write(piece, PendingResult<absl::Status>());
-  const absl::Status done = stream_->WritesDone(source_->Trailers());
+  const absl::Status done = stream_->WritesDone(InUserCode([&] { return source_->Trailers(); }));
   if (absl::IsInvalidArgument(done))
     Fail(done);  // a trailer that cannot be sent; an ended stream tells by itself
 }
@@ -76,8 +83,9 @@ void PumpedCall::OnHead(absl::StatusOr<ResponseHead> head) {
     response_.status = head->status;
     response_.headers = std::move(head->headers);
     if (sink_ != nullptr) {
-      if (absl::Status status = sink_->OnHead(response_.status, response_.headers); !status.ok())
-        Fail(std::move(status));
+      absl::Status status =
+          InUserCode([&] { return sink_->OnHead(response_.status, response_.headers); });
+      if (!status.ok()) Fail(std::move(status));
     }
   }
   PumpIn();
@@ -101,7 +109,7 @@ void PumpedCall::OnPiece(std::optional<std::string> piece) {
   if (!failure().ok()) {
     // Nobody wants it any more.
   } else if (sink_ != nullptr) {
-    status = sink_->Write(*piece);
+    status = InUserCode([&] { return sink_->Write(*piece); });
   } else if (piece->size() > max_response_bytes_ - response_.body.size()) {
     status = absl::ResourceExhaustedError(
         absl::StrCat("the response body exceeds max_response_bytes (", max_response_bytes_, ")"));
@@ -122,8 +130,10 @@ void PumpedCall::OnFinished(absl::Status status) {
     response_.info = stream_->info();
     result = std::move(response_);
   }
-  std::move(done_)(std::move(result));
-  done_ = nullptr;
+  InUserCode([&] {
+    std::move(done_)(std::move(result));
+    done_ = nullptr;
+  });
 }
 
 }  // namespace weft::inline v0::call

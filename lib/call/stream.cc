@@ -37,6 +37,7 @@ Stream& Stream::operator=(Stream&& other) noexcept {
 
 Stream::~Stream() {
   if (call_ == nullptr) return;
+  event::WeftCode weft;
   call_->callbacks().Close();
   call_->Cancel();
   call_->Release();
@@ -49,11 +50,13 @@ absl::StatusOr<ResponseHead> Stream::Head() {
 }
 
 void Stream::HeadThen(HeadCallback done) {
+  event::WeftCode weft;
   call_->Head(call::PendingResult<absl::StatusOr<ResponseHead>>(std::move(done)));
 }
 
 std::optional<std::string> Stream::Read() {
   if (call_ == nullptr) return std::nullopt;
+  event::WeftCode weft;
   if (event::OnAnyLoop()) {
     call_->Abort(WouldBlock("Read"));
     return std::nullopt;
@@ -62,7 +65,12 @@ std::optional<std::string> Stream::Read() {
 }
 
 void Stream::ReadThen(ReadCallback done) {
+  event::WeftCode weft;
   call_->Read(call::PendingResult<std::optional<std::string>>(std::move(done)));
+}
+
+std::optional<ResponseHead> Stream::TryHead() const {
+  return call_ == nullptr ? std::nullopt : call_->head();
 }
 
 absl::Status Stream::Write(std::string_view bytes) {
@@ -72,10 +80,12 @@ absl::Status Stream::Write(std::string_view bytes) {
 }
 
 void Stream::WriteThen(std::string_view bytes, WriteCallback done) {
+  event::WeftCode weft;
   call_->Write(bytes, call::PendingResult<absl::Status>(std::move(done)));
 }
 
 absl::Status Stream::WritesDone(Headers trailers) {
+  event::WeftCode weft;
   return call_ == nullptr ? NoStream() : call_->WritesDone(std::move(trailers));
 }
 
@@ -86,6 +96,7 @@ absl::Status Stream::Finish() {
 }
 
 void Stream::FinishThen(WriteCallback done) {
+  event::WeftCode weft;
   call_->Finish(call::PendingResult<absl::Status>(std::move(done)));
 }
 
@@ -94,6 +105,7 @@ Headers Stream::Trailers() const { return call_ == nullptr ? Headers() : call_->
 CallInfo Stream::Info() const { return call_ == nullptr ? CallInfo() : call_->info(); }
 
 void Stream::Cancel() {
+  event::WeftCode weft;
   if (call_ != nullptr) call_->Cancel();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "event/loop.h"
 #include "weft/error.h"
 
 namespace weft::inline v0::call {
@@ -132,6 +133,11 @@ void StreamCall::Abort(absl::Status status) {
   Cancel();
 }
 
+std::optional<ResponseHead> StreamCall::head() const {
+  std::lock_guard<std::mutex> lock(io_mutex_);
+  return head_;
+}
+
 Headers StreamCall::trailers() const {
   std::lock_guard<std::mutex> lock(io_mutex_);
   return trailers_;
@@ -139,7 +145,10 @@ Headers StreamCall::trailers() const {
 
 CallInfo StreamCall::info() const {
   std::lock_guard<std::mutex> lock(io_mutex_);
-  return ended_ ? Info() : CallInfo();
+  if (!ended_) return CallInfo();
+  CallInfo info = Info();
+  info.body_bytes = received_;
+  return info;
 }
 
 template <class Result>
@@ -151,12 +160,16 @@ void StreamCall::Deliver(PendingResult<Result> to, Result result, event::WakeBat
   auto run = [call = base::Ref<StreamCall>::Share(this), callback = std::move(callback),
               result = std::move(result)]() mutable {
     if (!call->callbacks_.Enter()) return;
-    std::move(callback)(std::move(result));
-    callback = nullptr;  // what it holds goes before the stream's owner may go on
+    {
+      event::UserCode user;
+      std::move(callback)(std::move(result));
+      callback = nullptr;  // what it holds goes before the stream's owner may go on
+    }
     call->callbacks_.Leave();
   };
   if (options().executor != nullptr) {
     PostCallback([executor = options().executor, run = std::move(run)]() mutable {
+      event::UserCode user;
       (*executor)(std::move(run));
     });
   } else {
@@ -207,6 +220,7 @@ void StreamCall::OnData(Attempt& attempt, std::string_view bytes) {
   PendingResult<ReadResult> reader;
   {
     std::lock_guard<std::mutex> lock(io_mutex_);
+    received_ += bytes.size();
     reader = std::move(reader_);
     if (!reader && !discard_) {
       if (in_.empty() || in_.back().size() + bytes.size() > kJoinBytes) {

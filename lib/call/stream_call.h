@@ -10,6 +10,7 @@
 #define WEFT_LIB_CALL_STREAM_CALL_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -49,6 +50,7 @@ class StreamCall final : public Call {
   // As Cancel, but the call ends with `status`.
   void Abort(absl::Status status);
   CallbackGroup& callbacks() { return callbacks_; }
+  std::optional<ResponseHead> head() const;
   Headers trailers() const;
   CallInfo info() const;
 
@@ -81,6 +83,7 @@ class StreamCall final : public Call {
   // The response.
   std::optional<ResponseHead> head_;
   std::deque<std::string> in_;
+  uint64_t received_ = 0;
   bool discard_ = false;  // nobody reads any more
   Headers trailers_;
   PendingResult<HeadResult> head_reader_;

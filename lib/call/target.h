@@ -11,6 +11,7 @@
 #include "event/clock.h"
 #include "policy/retry_budget.h"
 #include "telemetry/counters.h"
+#include "telemetry/span_ids.h"
 
 namespace weft::inline v0::call {
 
@@ -31,6 +32,7 @@ class Target {
   policy::RetryBudget budget;
   const event::Clock* clock = nullptr;
   telemetry::Counters* counters = nullptr;
+  mutable telemetry::SpanIds span_ids;
 
  protected:
   ~Target() = default;

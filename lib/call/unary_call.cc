@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "http/grpc_wire.h"
 
 namespace weft::inline v0::call {
 namespace {
@@ -49,12 +50,24 @@ void UnaryCall::OnHead(Attempt&, int status, Headers headers) {
 }
 
 void UnaryCall::OnData(Attempt& attempt, std::string_view bytes) {
-  if (bytes.size() > options().max_response_bytes - response_.body.size()) {
-    attempt.Fail(absl::ResourceExhaustedError(absl::StrCat(
-        "the response body exceeds max_response_bytes (", options().max_response_bytes, ")")));
+  std::string& body = response_.body;
+  size_t limit = options().max_response_bytes;
+  const bool is_grpc = options().protocol == Protocol::kGrpc;
+  if (is_grpc) limit += std::min(http::kGrpcPrefixBytes, SIZE_MAX - limit);
+  bool too_large = bytes.size() > limit - body.size();
+  if (!too_large) {
+    const bool had_prefix = body.size() >= http::kGrpcPrefixBytes;
+    body.append(bytes);
+    // Before as many bytes are taken in as the peer chooses to announce.
+    too_large = is_grpc && !had_prefix && body.size() >= http::kGrpcPrefixBytes &&
+                http::GrpcMessageBytes(body) > options().max_response_bytes;
+  }
+  if (too_large) {
+    attempt.Fail(absl::ResourceExhaustedError(
+        absl::StrCat("the response ", is_grpc ? "message" : "body", " exceeds max_response_bytes (",
+                     options().max_response_bytes, ")")));
     return;
   }
-  response_.body.append(bytes);
   attempt.ConsumeNow(bytes.size());
 }
 
@@ -82,11 +95,13 @@ void UnaryCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {
 absl::StatusOr<Response> UnaryCall::TakeResult() {
   if (!status_.ok()) return std::move(status_);
   response_.info = Info();
+  response_.info.body_bytes = response_.body.size();
   return std::move(response_);
 }
 
 void UnaryCall::Run() {
   if (options().executor != nullptr) {
+    event::UserCode user;
     (*options().executor)([this] { Deliver(); });
   } else {
     Deliver();
@@ -95,8 +110,11 @@ void UnaryCall::Run() {
 
 void UnaryCall::Deliver() {
   if (gate_.Enter()) {
-    std::move(done_)(TakeResult());
-    done_ = nullptr;  // what it holds goes before the handle's owner may go on
+    {
+      event::UserCode user;
+      std::move(done_)(TakeResult());
+      done_ = nullptr;  // what it holds goes before the handle's owner may go on
+    }
     gate_.Leave();
   }
   Release();

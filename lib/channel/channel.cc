@@ -13,7 +13,10 @@
 namespace weft::inline v0 {
 
 Channel::Channel(std::shared_ptr<channel::ChannelImpl> impl) : impl_(std::move(impl)) {}
-Channel::~Channel() = default;
+Channel::~Channel() {
+  event::WeftCode weft;
+  impl_.reset();
+}
 
 absl::StatusOr<Response> Channel::Call(Request request, CallOptions options) {
   if (event::OnAnyLoop()) {
@@ -57,6 +60,7 @@ Channel::Awaitable Channel::Async(Request request, CallOptions options) {
 
 void Channel::StartInto(CallHandle& handle, Request request, CallOptions options, BodySink* sink,
                         ResponseCallback done) {
+  event::WeftCode weft;
   const std::shared_ptr<channel::ChannelImpl> impl =
       impl_;  // this channel may be gone once `done` ran
   impl->EnsureStarted();
@@ -74,6 +78,7 @@ void Channel::StartInto(CallHandle& handle, Request request, CallOptions options
 }
 
 Stream Channel::Open(Request request, CallOptions options, bool end_of_request) {
+  event::WeftCode weft;
   impl_->EnsureStarted();
   auto call = base::MakeRef<call::StreamCall>(impl_, std::move(request), options, end_of_request);
   call->Start();
@@ -81,6 +86,16 @@ Stream Channel::Open(Request request, CallOptions options, bool end_of_request) 
 }
 
 absl::Status Channel::WaitForReady(absl::Duration timeout) { return impl_->WaitForReady(timeout); }
+ChannelState Channel::State() const { return impl_->State(); }
+void Channel::Connect() {
+  event::WeftCode weft;
+  impl_->EnsureStarted();
+}
+void Channel::WhenStateIsNot(ChannelState from, absl::Duration timeout,
+                             absl::AnyInvocable<void(bool) &&> done) {
+  event::WeftCode weft;
+  impl_->WhenStateIsNot(from, timeout, std::move(done));
+}
 const std::string& Channel::target() const { return impl_->name; }
 std::string Channel::DebugString() const { return impl_->DebugString(); }
 

@@ -4,6 +4,7 @@
 
 #include "channel/channel_impl.h"
 #include "channel/factory_impl.h"
+#include "event/loop.h"
 
 namespace weft::inline v0 {
 
@@ -17,7 +18,11 @@ absl::StatusOr<std::shared_ptr<ChannelFactory>> ChannelFactory::Create(Options o
 ChannelFactory::ChannelFactory(std::shared_ptr<channel::FactoryImpl> impl)
     : impl_(std::move(impl)) {}
 
-ChannelFactory::~ChannelFactory() { impl_->Shutdown(); }
+ChannelFactory::~ChannelFactory() {
+  event::WeftCode weft;
+  impl_->Shutdown();
+  impl_.reset();
+}
 
 absl::StatusOr<std::shared_ptr<Channel>> ChannelFactory::GetChannel(std::string_view target) {
   return GetChannel(target, impl_->options().channel);
@@ -25,6 +30,7 @@ absl::StatusOr<std::shared_ptr<Channel>> ChannelFactory::GetChannel(std::string_
 
 absl::StatusOr<std::shared_ptr<Channel>> ChannelFactory::GetChannel(std::string_view target,
                                                                     ChannelOptions options) {
+  event::WeftCode weft;
   absl::StatusOr<std::shared_ptr<channel::ChannelImpl>> channel =
       impl_->Open(target, std::move(options));
   if (!channel.ok()) return channel.status();

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "balance/round_robin.h"
 #include "base/strings.h"
+#include "channel/state_wait.h"
+#include "event/loop.h"
 #include "event/wait_table.h"
 #include "registry/file_resolver.h"
 #include "registry/open.h"
@@ -38,48 +41,6 @@ absl::StatusOr<std::unique_ptr<Resolver>> OpenResolver(std::string_view text,
   }
   return registry::OpenOnLoop(registry, target->name, loop);
 }
-
-// Somebody who waits for a host to be ready.
-class ReadyWait final : public base::RefCounted, public cluster::PickWaiter {
- public:
-  ReadyWait(base::Ref<cluster::Cluster> cluster, base::MonoTime deadline)
-      : cluster_(std::move(cluster)), deadline_(deadline) {}
-
-  absl::Status Wait() {
-    Ask();
-    waiter_.Wait();
-    return status_;
-  }
-
- private:
-  void Ask() {
-    absl::Status status;
-    do {
-      const cluster::Choice choice = cluster_->Pick({}, /*wait_for_ready=*/true);
-      if (choice.kind == PickResult::Kind::kHost) break;
-      status = cluster_->Wait(this, choice.version, deadline_);
-      if (status.ok()) return;  // it may be over already
-    } while (absl::IsOutOfRange(status));
-    Complete(absl::IsOutOfRange(status) ? absl::OkStatus() : status);
-  }
-  void Complete(absl::Status status) {
-    status_ = std::move(status);
-    event::WakeBatch wakes;
-    waiter_.Complete(wakes);
-    wakes.Wake();
-  }
-  void OnPickAgain() override { Ask(); }
-  void OnWaitOver(absl::Status why) override {
-    Complete(why.ok() ? absl::DeadlineExceededError("no host was connected in time") : why);
-  }
-  void Keep() override { Retain(); }
-  void Drop() override { Release(); }
-
-  const base::Ref<cluster::Cluster> cluster_;
-  const base::MonoTime deadline_;
-  absl::Status status_;
-  event::Waiter waiter_;
-};
 
 }  // namespace
 
@@ -133,6 +94,7 @@ ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view 
   cluster = base::MakeRef<cluster::Cluster>(name, factory_->NextLoop(), std::move(balancer));
   clock = &factory_->clock();
   counters = &factory_->counters();
+  span_ids.Seed(factory_->NewSeed());
 }
 
 ChannelImpl::~ChannelImpl() {
@@ -192,13 +154,57 @@ absl::Status ChannelImpl::WaitForReady(absl::Duration wait) {
     return absl::FailedPreconditionError("WaitForReady would block a loop thread");
   if (absl::Status refusal = Refusal(); !refusal.ok()) return refusal;
   EnsureStarted();
-  const absl::Status status =
-      base::MakeRef<ReadyWait>(cluster, base::After(clock->Now(), wait))->Wait();
+  event::Waiter waiter;
+  absl::Status status;
+  base::MakeRef<StateWait>(
+      cluster, [](ChannelState state) { return state == ChannelState::kReady; },
+      base::After(clock->Now(), wait),
+      [&](absl::Status ended) {
+        status = std::move(ended);
+        event::WakeBatch wakes;
+        waiter.Complete(wakes);
+        wakes.Wake();
+      })
+      ->Begin();
+  waiter.Wait();
   if (status.ok()) return status;
   const cluster::Choice choice = cluster->Pick({}, /*wait_for_ready=*/false);
   return absl::Status(status.code(),
-                      absl::StrCat(name, ": ", status.message(), choice.status.ok() ? "" : "; ",
-                                   choice.status.message()));
+                      absl::StrCat(name, ": no host was connected: ", status.message(),
+                                   choice.status.ok() ? "" : "; ", choice.status.message()));
+}
+
+ChannelState ChannelImpl::State() const {
+  if (!Refusal().ok()) return ChannelState::kClosed;
+  return started_.load(std::memory_order_acquire) ? StateOf(*cluster) : ChannelState::kIdle;
+}
+
+void ChannelImpl::WhenStateIsNot(ChannelState from, absl::Duration wait,
+                                 absl::AnyInvocable<void(bool) &&> done) {
+  if (!HasLoops()) {  // a forked child: nobody would ever tell
+    std::thread([from, done = std::move(done)]() mutable {
+      std::move(done)(from != ChannelState::kClosed);
+    }).detach();
+    return;
+  }
+  // Keeps the factory: without it there is no loop to tell it on.
+  auto tell = [cluster = cluster, factory = factory_,
+               done = std::move(done)](bool changed) mutable {
+    cluster->loop().PostFunction([factory, done = std::move(done), changed]() mutable {
+      event::UserCode user;
+      std::move(done)(changed);
+    });
+  };
+  if (State() != from) {
+    tell(true);
+    return;
+  }
+  EnsureStarted();
+  base::MakeRef<StateWait>(
+      cluster, [from](ChannelState state) { return state != from; },
+      base::After(clock->Now(), wait),
+      [tell = std::move(tell)](absl::Status status) mutable { tell(status.ok()); })
+      ->Begin();
 }
 
 void ChannelImpl::Close(const absl::Status& why) {

@@ -33,6 +33,9 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
     if (!started_.load(std::memory_order_acquire)) Start();
   }
   absl::Status WaitForReady(absl::Duration timeout);
+  ChannelState State() const;
+  void WhenStateIsNot(ChannelState from, absl::Duration timeout,
+                      absl::AnyInvocable<void(bool) &&> done);
   // Whoever waits for a host ends with `why`; nothing is resolved any more. Any thread.
   void Close(const absl::Status& why);
   std::string DebugString() const;

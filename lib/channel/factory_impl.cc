@@ -212,6 +212,7 @@ void FactoryImpl::Shutdown() {
     slot->loop->PostFunction([this] { closing_.End(); });
   }
   closing_.WaitForNone();
+  for (const auto& slot : slots_) slot->loop->AwaitRelieved();
 }
 
 }  // namespace weft::inline v0::channel

@@ -53,10 +53,11 @@ void HostTable::Close(base::Ref<pool::HostPool> host, pool::HostPool::How how, a
                 [table = shared_from_this(), raw, factory = factory_.lock()]() mutable {
                   table->OnClosed(raw);
                   base::PendingCount& count = table->closing_count_;
-    // First: where the factory's owner waits for the count, it and not this thread is to be the last
-    // to let go. Where this is the last, the factory still lives to the end of the turn.
-    factory.reset();
-    count.End();
+                  // First: where the factory's owner waits for the count, it and not this thread is
+                  // to be the last to let go. Where this is the last, the factory still lives to
+                  // the end of the turn.
+                  factory.reset();
+                  count.End();
                 });
 }
 

@@ -69,6 +69,12 @@ class Cluster final : public base::RefCounted,
   void Update(std::vector<PickerHost> hosts);
   // There is no set yet, and why. Nothing happens where there is one.
   void SetError(absl::Status status);
+  bool closed() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return !closed_.ok();
+  }
+  // What Wait wants to know; read before what one would wait for.
+  uint64_t version() const { return version_.load(std::memory_order_seq_cst); }
   bool has_hosts() const { return has_hosts_.load(std::memory_order_acquire); }
 
   // Any thread. `wait_for_ready` turns kFail into kQueue.

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "event/epoll_thread.h"
 
 namespace weft::inline v0::event {
 namespace {
@@ -22,12 +23,18 @@ constexpr base::MonoDuration kSlowTurn = milliseconds(100);
 // The turn
 // --------------------------------------------------------------------------------------------------------
 
-void EpollLoop::Core::Turn() {
+void EpollLoop::Core::Turn(const Thread& thread) {
   Wait();
   now_ = clock_.Now();
   RunEvents();
   timers_.RunDue(now_);
-  RunTasks();
+  TakeTasks();
+  FinishTurn(thread);
+}
+
+void EpollLoop::Core::FinishTurn(const Thread& thread) {
+  RunTasks(thread);
+  if (thread.tenure.taken()) return;
   RunTurnEnd();
   DeleteDeferred();
 }
@@ -79,13 +86,19 @@ void EpollLoop::Core::RunEvents() {
 }
 
 // What tasks post meanwhile is for the next turn, which does not wait.
-void EpollLoop::Core::RunTasks() {
+void EpollLoop::Core::TakeTasks() {
   if (ended_) return;
   running_ = std::exchange(local_, TaskQueue());
   TaskQueue posted = TakePosted();
   running_.Append(posted);
+}
+
+void EpollLoop::Core::RunTasks(const Thread& thread) {
   if (running_.empty()) return;
-  while (Task* task = running_.Pop()) task->Run();
+  while (Task* task = running_.Pop()) {
+    task->Run();
+    if (thread.tenure.taken()) return;
+  }
   if (ended_ || slow_turns_ == nullptr) return;  // the counter may be gone with the loop
   if (clock_.Now() - now_ > kSlowTurn) slow_turns_->fetch_add(1, std::memory_order_relaxed);
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,20 +17,23 @@
 #include "event/clock.h"
 #include "event/epoll_loop.h"
 #include "event/loop.h"
+#include "event/standby.h"
+#include "event/tenure.h"
 #include "event/timer_heap.h"
 
 namespace weft::inline v0::event {
 
-class EpollLoop::Core {
+class EpollLoop::Core final : private Standby::Ward {
  public:
-  Core(std::string name, std::atomic<uint64_t>* slow_turns)
-      : name_(std::move(name)), slow_turns_(slow_turns) {}
+  Core(std::string name, std::atomic<uint64_t>* slow_turns, std::shared_ptr<Standby> standby)
+      : name_(std::move(name)), slow_turns_(slow_turns), standby_(std::move(standby)) {}
   ~Core();
 
   absl::Status Open();
   absl::Status StartThread(EpollLoop* loop);
   void StopAndJoin();  // from any other thread
   void StopOnThread();
+  void AwaitRelieved();
 
   const Clock& clock() const { return clock_; }
   base::MonoTime now() const { return now_; }
@@ -52,15 +56,28 @@ class EpollLoop::Core {
   static constexpr int kMaxEvents = 256;
   static Task* Asleep() { return reinterpret_cast<Task*>(uintptr_t{1}); }
 
-  static void* ThreadMain(void* loop);
-  void Run();
-  void Turn();
+  // One thread of the loop, the first or one that takes over.
+  struct Thread;
+  static void* ThreadMain(void* thread);
+  // It waits until it is told what to do. An error number.
+  int NewThread(EpollLoop* loop, std::shared_ptr<Thread>* made);
+  // Standby::Ward
+  uint64_t entry() const override;
+  void Relieve() override;
+  void LookAfterNoMore();
+
+  // Each returns early where the loop was taken from the calling thread: then nothing of it is
+  // touched any more.
+  void Run(const Thread& thread);
+  void Turn(const Thread& thread);
+  void FinishTurn(const Thread& thread);  // from the tasks on
+  void RunTasks(const Thread& thread);
+  void TakeTasks();
   void Wait();
   int TimeoutOfWait() const;
   static void WriteTo(int eventfd);
   void AwaitWakers();
   void RunEvents();
-  void RunTasks();
   void RunTurnEnd();
   void DeleteDeferred();
   void DropQueued();
@@ -68,11 +85,14 @@ class EpollLoop::Core {
 
   const std::string name_;
   std::atomic<uint64_t>* const slow_turns_;
+  const std::shared_ptr<Standby> standby_;
   const SystemClock clock_{};
   int epoll_ = -1;
   int wake_ = -1;
-  pthread_t thread_{};
-  bool started_ = false;
+  EpollLoop* loop_ = nullptr;
+  std::shared_ptr<Thread> thread_;  // whose loop it is; null before it was started
+  std::mutex relieved_mutex_;
+  std::vector<std::shared_ptr<Thread>> relieved_;  // in the user code that they were stuck in
 
   // What any thread touches: tasks, newest first, or Asleep() where there is none and the loop
   // sleeps. Whoever replaces that writes to `wake_`, and touches nothing else of the loop: what was

@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "event/epoll_core.h"
+#include "event/epoll_thread.h"
 
 namespace weft::inline v0::event {
 namespace {
@@ -25,15 +25,8 @@ absl::Status StartError(const char* what, int error) {
       absl::StrCat("an event loop cannot be started: no ", what, " to be had: ", why));
 }
 
-// Faults must reach their handlers in the thread that made them; profilers want to see every
-// thread.
-sigset_t SignalsToBlock() {
-  sigset_t set;
-  sigfillset(&set);
-  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF})
-    sigdelset(&set, signal);
-  return set;
-}
+// More threads than these in slow callbacks at a time, and the loop waits for one of them.
+constexpr size_t kMaxRelieved = 16;
 
 }  // namespace
 
@@ -44,6 +37,7 @@ EpollLoop::Core::~Core() {
   WEFT_DCHECK(deferred_.empty());
   AwaitWakers();
   DropQueued();
+  for (const std::shared_ptr<Thread>& thread : relieved_) pthread_detach(thread->handle);
   if (epoll_ >= 0) close(epoll_);
   if (wake_ >= 0) close(wake_);
 }
@@ -62,24 +56,47 @@ absl::Status EpollLoop::Core::Open() {
   return absl::OkStatus();
 }
 
-// Not std::thread, which throws where there is no thread.
+int EpollLoop::Core::NewThread(EpollLoop* loop, std::shared_ptr<Thread>* made) {
+  auto thread = std::make_shared<Thread>(loop, standby_.get());
+  auto own = std::make_unique<std::shared_ptr<Thread>>(thread);
+  if (const int error = CreateThread(&thread->handle, &ThreadMain, own.get()); error != 0)
+    return error;
+  (void)own.release();  // the thread's
+  *made = std::move(thread);
+  return 0;
+}
+
 absl::Status EpollLoop::Core::StartThread(EpollLoop* loop) {
-  const sigset_t blocked = SignalsToBlock();
-  sigset_t before;
-  pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  const int error = pthread_create(&thread_, nullptr, &ThreadMain, loop);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) return StartError("thread", error);
-  started_ = true;
+  loop_ = loop;
+  if (const int error = NewThread(loop, &thread_); error != 0) return StartError("thread", error);
+  if (standby_ != nullptr) standby_->Add(this);
+  thread_->Tell(Thread::kBegin);
   return absl::OkStatus();
 }
 
 void EpollLoop::Core::StopAndJoin() {
-  if (!started_) return;
+  if (thread_ == nullptr) return;
+  if (standby_ != nullptr) standby_->Remove(this);
   stop_.store(true, std::memory_order_release);
   WriteTo(wake_);
-  pthread_join(thread_, nullptr);
+  pthread_join(thread_->handle, nullptr);
   ++wakes_due_;
+  AwaitRelieved();
+}
+
+void EpollLoop::Core::AwaitRelieved() {
+  std::vector<std::shared_ptr<Thread>> threads;
+  {
+    std::lock_guard<std::mutex> lock(relieved_mutex_);
+    threads.swap(relieved_);
+  }
+  for (const std::shared_ptr<Thread>& thread : threads) {
+    if (pthread_equal(thread->handle, pthread_self()) != 0) {
+      pthread_detach(thread->handle);  // the last to let go of the loop
+    } else {
+      pthread_join(thread->handle, nullptr);
+    }
+  }
 }
 
 void EpollLoop::Core::WriteTo(int eventfd) {
@@ -101,6 +118,7 @@ void EpollLoop::Core::AwaitWakers() {
 }
 
 void EpollLoop::Core::StopOnThread() {
+  if (standby_ != nullptr) standby_->Remove(this);
   ended_ = orphan_ = true;
   stop_.store(true, std::memory_order_relaxed);
   event_count_ = 0;
@@ -109,27 +127,62 @@ void EpollLoop::Core::StopOnThread() {
 }
 
 void* EpollLoop::Core::ThreadMain(void* argument) {
-  EpollLoop* const loop = static_cast<EpollLoop*>(argument);
+  const std::unique_ptr<std::shared_ptr<Thread>> own(
+      static_cast<std::shared_ptr<Thread>*>(argument));
+  Thread& thread = **own;
+  thread.order.wait(Thread::kWait, std::memory_order_acquire);
+  if (thread.order.load(std::memory_order_acquire) == Thread::kForget) return nullptr;
+  EpollLoop* const loop = thread.loop;
   Core& core = *loop->core_;
   pthread_setname_np(pthread_self(), core.name_.substr(0, 15).c_str());  // longer names are refused
   {
-    CurrentLoop current(loop);
-    core.Run();
+    CurrentLoop current(loop, &thread.tenure);
+    core.Run(thread);
   }
-  if (core.orphan_) {
+  if (!thread.tenure.taken() && core.orphan_) {
     pthread_detach(pthread_self());
     Free(loop);
   }
   return nullptr;
 }
 
-void EpollLoop::Core::Run() {
-  while (!stop_.load(std::memory_order_acquire)) Turn();
+void EpollLoop::Core::Run(const Thread& thread) {
+  if (thread.order.load(std::memory_order_relaxed) == Thread::kTakeOver) {
+    now_ = clock_.Now();
+    FinishTurn(thread);
+  }
+  while (!thread.tenure.taken() && !stop_.load(std::memory_order_acquire)) Turn(thread);
+  if (thread.tenure.taken()) return;
   ended_ = true;
   do {  // what is dropped may bring up something to delete, and the other way round
     DropQueued();
     DeleteDeferred();
   } while (!deferred_.empty() || posted_.load(std::memory_order_relaxed) != nullptr);
+}
+
+// A thread that is stuck
+// ---------------------------------------------------------------------------------------------
+
+uint64_t EpollLoop::Core::entry() const {
+  const Tenure& tenure = thread_->tenure;
+  return tenure.in_user_code() ? tenure.entries() : 0;
+}
+
+void EpollLoop::Core::Relieve() {
+  std::lock_guard<std::mutex> lock(relieved_mutex_);
+  std::erase_if(relieved_, [](const std::shared_ptr<Thread>& thread) {
+    return pthread_tryjoin_np(thread->handle, nullptr) == 0;
+  });
+  std::shared_ptr<Thread> next;
+  if (relieved_.size() >= kMaxRelieved || NewThread(loop_, &next) != 0) return;
+  if (!thread_->tenure.TryTake()) {  // it has come back meanwhile
+    next->Tell(Thread::kForget);
+    pthread_join(next->handle, nullptr);
+    return;
+  }
+  if (slow_turns_ != nullptr) slow_turns_->fetch_add(1, std::memory_order_relaxed);
+  relieved_.push_back(std::exchange(thread_, std::move(next)));
+  thread_->Tell(Thread::kTakeOver);
 }
 
 // The interface
@@ -154,8 +207,9 @@ void EpollLoop::Free(EpollLoop* loop) {
 }
 
 absl::StatusOr<std::unique_ptr<EpollLoop>> EpollLoop::Start(std::string name,
-                                                            std::atomic<uint64_t>* slow_turns) {
-  auto core = std::make_unique<Core>(std::move(name), slow_turns);
+                                                            std::atomic<uint64_t>* slow_turns,
+                                                            std::shared_ptr<Standby> standby) {
+  auto core = std::make_unique<Core>(std::move(name), slow_turns, std::move(standby));
   if (absl::Status status = core->Open(); !status.ok()) return status;
   EpollLoop* const loop = new EpollLoop(std::move(core));
   if (absl::Status status = loop->core_->StartThread(loop); !status.ok()) {
@@ -168,6 +222,8 @@ absl::StatusOr<std::unique_ptr<EpollLoop>> EpollLoop::Start(std::string name,
 const Clock& EpollLoop::clock() const { return core_->clock(); }
 
 bool EpollLoop::IsCurrent() const { return CurrentLoop::Get() == this; }
+
+void EpollLoop::AwaitRelieved() { core_->AwaitRelieved(); }
 
 void EpollLoop::Post(Task* task) {
   if (IsCurrent()) {

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "event/loop.h"
+#include "event/standby.h"
 
 namespace weft::inline v0::event {
 
@@ -17,9 +18,11 @@ class EpollLoop final : public Loop {
  public:
   // Starts the thread (all signals blocked in it, but for those of faults and profilers).
   // RESOURCE_EXHAUSTED where a descriptor or the thread cannot be had. `slow_turns` counts turns
-  // that, with their tasks, took more than 100 ms; it outlives the loop.
-  static absl::StatusOr<std::unique_ptr<EpollLoop>> Start(std::string name,
-                                                          std::atomic<uint64_t>* slow_turns);
+  // that, with their tasks, took more than 100 ms, and times that another thread went on with the
+  // loop; it outlives the loop. Without a `standby` nobody does.
+  static absl::StatusOr<std::unique_ptr<EpollLoop>> Start(
+      std::string name, std::atomic<uint64_t>* slow_turns,
+      std::shared_ptr<Standby> standby = nullptr);
   // Ends the thread after the turn that runs, and joins it. Tasks that are still queued are
   // dropped. What was posted may bring this about before the Post returns.
   ~EpollLoop() override;
@@ -39,6 +42,7 @@ class EpollLoop final : public Loop {
   void Disarm(Timer* timer) override;
   absl::Status Watch(int fd, FdWatcher* watcher) override;
   void Unwatch(int fd, FdWatcher* watcher) override;
+  void AwaitRelieved() override;
 
  private:
   class Core;

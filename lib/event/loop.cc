@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include "event/tenure.h"
+
 namespace weft::inline v0::event {
 namespace {
 
-thread_local constinit Loop* current_loop = nullptr;
+thread_local constinit CurrentLoop* current = nullptr;
 
 class FunctionTask final : public Task {
  public:
@@ -27,13 +29,32 @@ void Loop::PostFunction(absl::AnyInvocable<void() &&> function) {
   Post(new FunctionTask(std::move(function)));
 }
 
-CurrentLoop::CurrentLoop(Loop* loop) : outer_(std::exchange(current_loop, loop)) {}
+CurrentLoop::CurrentLoop(Loop* loop, Tenure* tenure)
+    : loop_(loop), tenure_(tenure), outer_(std::exchange(current, this)) {}
 
-CurrentLoop::~CurrentLoop() { current_loop = outer_; }
+CurrentLoop::~CurrentLoop() { current = outer_; }
 
-Loop* CurrentLoop::Get() { return current_loop; }
+Loop* CurrentLoop::Get() {
+  if (current == nullptr) return nullptr;
+  if (current->tenure_ != nullptr && !current->tenure_->Claim()) return nullptr;
+  return current->loop_;
+}
 
-bool OnAnyLoop() { return current_loop != nullptr; }
+Tenure* CurrentLoop::tenure() { return current != nullptr ? current->tenure_ : nullptr; }
+
+bool OnAnyLoop() { return current != nullptr; }
+
+UserCode::UserCode() {
+  if (Tenure* const tenure = CurrentLoop::tenure()) tenure->EnterUser();
+}
+
+UserCode::~UserCode() {
+  if (Tenure* const tenure = CurrentLoop::tenure()) tenure->LeaveUser();
+}
+
+WeftCode::~WeftCode() {
+  if (Tenure* const tenure = CurrentLoop::tenure()) tenure->BackToUser();
+}
 
 void TaskQueue::Push(Task* task) {
   task->next_ = nullptr;

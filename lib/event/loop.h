@@ -90,20 +90,55 @@ class Loop {
   // After it the watcher is not called any more, not even for what this turn's wait had already
   // found.
   virtual void Unwatch(int fd, FdWatcher* watcher) = 0;
+
+  // Another thread, not in a turn of any loop. Waits for the threads that were relieved of this
+  // loop while they were in user code, with all that they do in the rest of their tasks.
+  virtual void AwaitRelieved() {}
 };
+
+class Tenure;
 
 // While it lives, the calling thread is within a turn of `loop`: what IsCurrent and OnAnyLoop go
 // by. For loops only.
 class CurrentLoop {
  public:
-  explicit CurrentLoop(Loop* loop);
+  // `tenure` null: the loop is never taken from this thread.
+  explicit CurrentLoop(Loop* loop, Tenure* tenure = nullptr);
   ~CurrentLoop();
   CurrentLoop(const CurrentLoop&) = delete;
   CurrentLoop& operator=(const CurrentLoop&) = delete;
-  static Loop* Get();  // null outside any turn
+  // Null outside any turn, and where the loop was taken from the thread.
+  static Loop* Get();
 
  private:
-  Loop* const outer_;
+  friend class UserCode;
+  friend class WeftCode;
+  friend bool OnAnyLoop();
+  static Tenure* tenure();
+
+  Loop* const loop_;
+  Tenure* const tenure_;
+  CurrentLoop* const outer_;
+};
+
+// Around every call of user code on a loop's thread, from a task that holds nothing: while it runs,
+// another thread may take the loop over.
+class UserCode {
+ public:
+  UserCode();
+  ~UserCode();
+  UserCode(const UserCode&) = delete;
+  UserCode& operator=(const UserCode&) = delete;
+};
+
+// In every public function that user code may call: when it returns, user code goes on. (Where one
+// has none, the loop is only not taken over any more until the user code has returned.)
+class WeftCode {
+ public:
+  WeftCode() = default;
+  ~WeftCode();
+  WeftCode(const WeftCode&) = delete;
+  WeftCode& operator=(const WeftCode&) = delete;
 };
 
 // Whether the calling thread is within a turn of any loop (where blocking would be a deadlock).

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,7 +30,9 @@ struct RequestHead {
   std::string_view authority;
   std::string_view path;
   const Headers* headers = nullptr;  // valid (Headers::Validate); null: none
-  bool has_body = false;             // false: the request ends with its head
+  // Of this attempt alone, so not worth a place in the peer's table.
+  std::span<const Headers::Field> attempt_fields = {};
+  bool has_body = false;  // false: the request ends with its head
 };
 
 struct BodyPiece {

@@ -149,6 +149,9 @@ void ClientSession::BuildHead(const http::RequestHead& head) {
       has_user_agent = has_user_agent || field.name == "user-agent";
     }
   }
+  for (const Headers::Field field : head.attempt_fields) {
+    fields_.push_back(Field(field.name, field.value, NGHTTP2_NV_FLAG_NO_INDEX));
+  }
   if (!has_user_agent) fields_.push_back(Field("user-agent", kUserAgent));
 }
 

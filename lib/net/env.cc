@@ -2,10 +2,12 @@
 
 #include <sys/random.h>
 
+#include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "event/epoll_loop.h"
+#include "event/standby.h"
 #include "net/posix_network.h"
 
 namespace weft::inline v0::net {
@@ -17,8 +19,10 @@ class RealEnv final : public Env {
 
   absl::StatusOr<std::unique_ptr<event::Loop>> NewLoop(int index,
                                                        std::atomic<uint64_t>* slow_turns) override {
+    absl::StatusOr<std::shared_ptr<event::Standby>> standby = GetStandby();
+    if (!standby.ok()) return standby.status();
     absl::StatusOr<std::unique_ptr<event::EpollLoop>> loop =
-        event::EpollLoop::Start(absl::StrCat("weft-loop-", index), slow_turns);
+        event::EpollLoop::Start(absl::StrCat("weft-loop-", index), slow_turns, *std::move(standby));
     if (!loop.ok()) return loop.status();
     return std::unique_ptr<event::Loop>(*std::move(loop));
   }
@@ -34,6 +38,19 @@ class RealEnv final : public Env {
   }
 
  private:
+  // One for all loops, from the first on.
+  absl::StatusOr<std::shared_ptr<event::Standby>> GetStandby() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (standby_ == nullptr) {
+      absl::StatusOr<std::shared_ptr<event::Standby>> standby = event::Standby::Start();
+      if (!standby.ok()) return standby;
+      standby_ = *std::move(standby);
+    }
+    return standby_;
+  }
+
+  std::mutex mutex_;
+  std::shared_ptr<event::Standby> standby_;
   const event::SystemClock clock_{};
   PosixNetwork network_;
   std::atomic<uint64_t> fallback_{0};

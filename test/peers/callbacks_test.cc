@@ -121,6 +121,49 @@ static void CheckSlowCallback(Client& client, Channel& others, const Executor* e
   }
 }
 
+TEST_CASE("A slow callback does not hold up the calls of its own connection") {
+  if (const std::string missing = MissingProgram("node"); !missing.empty()) WEFT_SKIP(missing);
+  const Peer node = StartNode();
+  const Holdings before = CountHoldings();
+  Client client = MakeClient(node.target, {}, {.loops = 1});
+  CheckSlowCallback(client, *client.channel, nullptr);
+  CHECK(client.factory->Stats().connections_opened == 1);
+  CheckEnd(client, before);
+}
+
+TEST_CASE("Deadlines pass while a callback does not return") {
+  if (const std::string missing = MissingProgram("node"); !missing.empty()) WEFT_SKIP(missing);
+  const Peer node = StartNode();
+  const Holdings before = CountHoldings();
+  Client client = MakeClient(node.target, {}, {.loops = 1});
+  Event entered;
+  Event release;
+  Event left;
+  CallHandle inner;
+  Event inner_done;
+  CallHandle handle =
+      client.channel->Start(Request::Get("/echo"), kPatient, [&](absl::StatusOr<Response>) {
+        // It goes through Weft before it gets stuck, and afterwards.
+        inner = client.channel->Start(Request::Get("/echo"), kPatient,
+                                      [&](absl::StatusOr<Response>) { inner_done.Set(); });
+        entered.Set();
+        release.Wait(std::chrono::seconds(20));
+        inner.Reset();
+        left.Set();
+      });
+  REQUIRE(entered.Wait());
+  CHECK(inner_done.Wait());
+  const absl::Time start = absl::Now();
+  const auto late =
+      client.channel->Call(Request::Get("/never"), {.timeout = absl::Milliseconds(50)});
+  CHECK(absl::IsDeadlineExceeded(late.status()));
+  CHECK(absl::Now() - start < absl::Seconds(5));
+  release.Set();
+  CHECK(left.Wait());
+  handle.Reset();
+  CheckEnd(client, before);
+}
+
 TEST_CASE("A slow callback does not hold up another host") {
   if (const std::string missing = MissingProgram("node"); !missing.empty()) WEFT_SKIP(missing);
   const Peer node = StartNode();
