@@ -1,5 +1,6 @@
 # Every test/fuzz/<name>_fuzz.cc is a libFuzzer program, and a ctest entry that runs it for a few seconds. Inputs to
-# start from, if any, are in test/fuzz/corpus/<name>/; what it finds stays in the build folder.
+# start from, if any, are in test/fuzz/corpus/<name>/; what it finds stays in the build folder. Those of weft::grpc are
+# named grpc_*.
 
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "WEFT_BUILD_FUZZERS needs clang: configure with `cmake --preset fuzz`")
@@ -18,6 +19,9 @@ function(weft_add_fuzzer name)
     CXX_EXTENSIONS OFF
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test/fuzz")
   target_link_libraries(${program} PRIVATE weft_test_support weft_internal)
+  if(name MATCHES "^grpc_")
+    target_link_libraries(${program} PRIVATE weft_grpc_internal)
+  endif()
   target_link_options(${program} PRIVATE -fsanitize=fuzzer)
 
   set(found "${PROJECT_BINARY_DIR}/test/fuzz/corpus/${name}")
@@ -40,6 +44,9 @@ else()
   foreach(source IN LISTS weft_fuzz_sources)
     cmake_path(GET source STEM name)
     string(REGEX REPLACE "_fuzz$" "" name "${name}")
+    if(name MATCHES "^grpc_" AND NOT TARGET weft_grpc)
+      continue()
+    endif()
     weft_add_fuzzer(${name} "${source}")
   endforeach()
 endif()

@@ -1,5 +1,5 @@
-# Headers, the library, a CMake package, a pkg-config file and a .deb. Each later component gets an export set
-# weft_<component>Targets and a line in weftConfig.cmake.in.
+# Headers, the libraries, a CMake package, pkg-config files and a .deb. Each component has an export set
+# weft_<component>Targets, cmake/weft_<component>Config.cmake and cmake/weft-<component>.pc.in ("-" for "_").
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -15,6 +15,15 @@ install(TARGETS weft EXPORT weftTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT weftTargets NAMESPACE weft:: DESTINATION "${weft_cmake_dir}")
+
+foreach(component IN LISTS WEFT_COMPONENTS)
+  install(TARGETS weft_${component} EXPORT weft_${component}Targets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  install(EXPORT weft_${component}Targets NAMESPACE weft:: DESTINATION "${weft_cmake_dir}")
+  install(FILES "${PROJECT_SOURCE_DIR}/cmake/weft_${component}Config.cmake" DESTINATION "${weft_cmake_dir}")
+endforeach()
+list(JOIN WEFT_COMPONENTS " " weft_known_components)
 
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/weftConfig.cmake.in" "${PROJECT_BINARY_DIR}/weftConfig.cmake"
@@ -46,8 +55,14 @@ else()
   set(weft_pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
   set(weft_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-configure_file("${PROJECT_SOURCE_DIR}/cmake/weft.pc.in" "${PROJECT_BINARY_DIR}/weft.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/weft.pc" DESTINATION "${weft_pc_dir}")
+foreach(package IN ITEMS weft LISTS WEFT_COMPONENTS)
+  string(REPLACE "_" "-" pc "${package}")
+  if(NOT package STREQUAL "weft")
+    string(PREPEND pc "weft-")
+  endif()
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/${pc}.pc.in" "${PROJECT_BINARY_DIR}/${pc}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${pc}.pc" DESTINATION "${weft_pc_dir}")
+endforeach()
 
 if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_GENERATOR DEB)
@@ -62,6 +77,15 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
   set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
   set(CPACK_DEBIAN_PACKAGE_DEPENDS "libabsl-dev, libnghttp2-dev (>= 1.52), libssl-dev (>= 3.0)")
+  # Not demanded of those who only use the core.
+  set(weft_deb_recommends)
+  if(WEFT_BUILD_GRPC)
+    list(APPEND weft_deb_recommends libprotobuf-dev zlib1g-dev)
+  endif()
+  if("grpc_stub" IN_LIST WEFT_COMPONENTS)
+    list(APPEND weft_deb_recommends libgrpc++-dev)
+  endif()
+  list(JOIN weft_deb_recommends ", " CPACK_DEBIAN_PACKAGE_RECOMMENDS)
   set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
   include(CPack)
 endif()

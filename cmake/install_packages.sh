@@ -17,6 +17,7 @@ libabsl-dev
 libnghttp2-dev
 libssl-dev
 nlohmann-json3-dev
+zlib1g-dev
 catch2
 libbenchmark-dev
 libgrpc++-dev
@@ -31,6 +32,7 @@ nghttp2-client:h2load
 nginx-light:nginx
 haproxy:haproxy
 nodejs:node
+npm:npm
 openssl:openssl
 iproute2:ip
 LIST

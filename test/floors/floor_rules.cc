@@ -15,26 +15,31 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::pair<std::string_view, int> kFloors[] = {
-    {"base", 0},                                                   //
-    {"event", 1},   {"telemetry", 1},                              //
-    {"net", 2},     {"http", 2},                                   //
-    {"http1", 3},   {"http2", 3},                                  //
-    {"cluster", 4},                                                //
-    {"balance", 5}, {"registry", 5},  {"policy", 5}, {"pool", 5},  //
-    {"route", 6},                                                  //
-    {"call", 7},                                                   //
-    {"channel", 8},                                                //
-    {"grpc", 9},
+    {"base", 0},                                                      //
+    {"event", 1},      {"telemetry", 1},                              //
+    {"net", 2},        {"http", 2},                                   //
+    {"http1", 3},      {"http2", 3},                                  //
+    {"cluster", 4},                                                   //
+    {"balance", 5},    {"registry", 5},  {"policy", 5}, {"pool", 5},  //
+    {"route", 6},                                                     //
+    {"call", 7},                                                      //
+    {"channel", 8},                                                   //
+    {"grpc", 9},                                                      //
+    {"grpc_stub", 10},
 };
 
 // A library or kernel interface that one folder alone may know, so that it can be replaced there.
+// `also` is a folder above that one which its users' types reach too.
 struct Confined {
   std::string_view prefix;  // Of the included name.
   std::string_view folder;
+  std::string_view also = {};
 };
 constexpr Confined kConfined[] = {
-    {"nghttp2/", "http2"}, {"openssl/", "net"}, {"sys/epoll.h", "event"},
-    {"grpc/", "grpc"},     {"grpcpp/", "grpc"}, {"google/protobuf/", "grpc"},
+    {"nghttp2/", "http2"},    {"openssl/", "net"},
+    {"sys/epoll.h", "event"}, {"zlib.h", "grpc"},
+    {"grpc/", "grpc_stub"},   {"grpcpp/", "grpc_stub"},
+    {"grpc++/", "grpc_stub"}, {"google/protobuf/", "grpc", "grpc_stub"},
 };
 
 struct Include {
@@ -98,7 +103,8 @@ bool IsOutside(std::string_view name) {
 // "grpc/...".
 std::string RuleForConfined(std::string_view folder, const Include& include) {
   for (const Confined& confined : kConfined) {
-    if (!StartsWith(include.name, confined.prefix) || folder == confined.folder) continue;
+    if (!StartsWith(include.name, confined.prefix)) continue;
+    if (folder == confined.folder || folder == confined.also) continue;
     if (confined.prefix == "grpc/" && include.quoted) continue;
     return "only lib/" + std::string(confined.folder) + " includes <" +
            std::string(confined.prefix) + (confined.prefix.back() == '/' ? "...>" : ">");
@@ -106,15 +112,35 @@ std::string RuleForConfined(std::string_view folder, const Include& include) {
   return "";
 }
 
+// include/weft/<component>.h, or a file of include/weft/<component>/.
+bool IsHeaderOf(std::string_view component, std::string_view file) {
+  constexpr std::string_view kPublic = "include/weft/";
+  if (!StartsWith(file, kPublic)) return false;
+  file.remove_prefix(kPublic.size());
+  if (!StartsWith(file, component)) return false;
+  file.remove_prefix(component.size());
+  return StartsWith(file, ".") || StartsWith(file, "/");
+}
+
+// The floor of the component that a public header is of; the core's are below all of them.
+int FloorOfHeader(std::string_view file) {
+  for (std::string_view component : {"grpc", "grpc_stub"}) {
+    if (IsHeaderOf(component, file)) return FloorOf(component);
+  }
+  return 0;
+}
+
 std::string RuleForPublic(std::string_view file, const Include& include) {
+  if (FloorOfHeader("include/" + std::string(include.name)) > FloorOfHeader(file)) {
+    return "a public header includes no header of a higher component, as " +
+           std::string(include.name);
+  }
   if (StartsWith(include.name, "weft/") || StartsWith(include.name, "absl/")) return "";
   if (IsStandard(include)) return "";
-  const bool grpc_header =
-      StartsWith(file, "include/weft/grpc/") || StartsWith(file, "include/weft/grpc.");
-  if (grpc_header &&
-      (StartsWith(include.name, "grpcpp/") || StartsWith(include.name, "google/protobuf/"))) {
-    return "";
-  }
+  const bool grpc_header = IsHeaderOf("grpc", file);
+  const bool stub_header = IsHeaderOf("grpc_stub", file);
+  if (stub_header && StartsWith(include.name, "grpcpp/")) return "";
+  if ((grpc_header || stub_header) && StartsWith(include.name, "google/protobuf/")) return "";
   return "a public header includes only public headers, Abseil and the C++ standard library, not " +
          std::string(include.name);
 }
@@ -122,7 +148,12 @@ std::string RuleForPublic(std::string_view file, const Include& include) {
 std::string RuleForPrivate(std::string_view folder, int floor, const Include& include) {
   std::string confined = RuleForConfined(folder, include);
   if (!confined.empty()) return confined;
-  if (StartsWith(include.name, "weft/") || !include.quoted || IsOutside(include.name)) return "";
+  if (StartsWith(include.name, "weft/")) {
+    if (floor >= FloorOfHeader("include/" + std::string(include.name))) return "";
+    return std::string(folder) + " (floor " + std::to_string(floor) +
+           ") includes no header of a component above it, as " + std::string(include.name);
+  }
+  if (!include.quoted || IsOutside(include.name)) return "";
 
   const std::string_view other = FirstPart(include.name);
   if (other == include.name) {
@@ -133,6 +164,9 @@ std::string RuleForPrivate(std::string_view folder, int floor, const Include& in
   const int other_floor = FloorOf(other);
   if (other_floor < 0) return "no floor has a folder " + std::string(other);
   if (folder == "grpc") return "lib/grpc uses only include/weft, not " + std::string(include.name);
+  if (folder == "grpc_stub" && other != "grpc") {
+    return "lib/grpc_stub uses only include/weft and lib/grpc, not " + std::string(include.name);
+  }
   if (other_floor == floor) {
     return std::string(folder) + " and " + std::string(other) + " are both on floor " +
            std::to_string(floor) + " and never include each other";

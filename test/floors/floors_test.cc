@@ -35,6 +35,7 @@ TEST_CASE("the table has every folder once, by floor") {
   CHECK(FloorOf("http1") == FloorOf("http2"));
   CHECK(FloorOf("pool") == 5);
   CHECK(FloorOf("grpc") == 9);
+  CHECK(FloorOf("grpc_stub") == 10);
   CHECK(FloorOf("util") == -1);
 }
 
@@ -52,12 +53,25 @@ TEST_CASE("includes that keep the rules") {
   CHECK(RuleBroken("lib/http2/client_session.cc", "#include <nghttp2/nghttp2.h>").empty());
   CHECK(RuleBroken("lib/net/tls.cc", "#include <openssl/ssl.h>").empty());
   CHECK(RuleBroken("lib/event/epoll_loop.cc", "#include <sys/epoll.h>").empty());
-  CHECK(RuleBroken("lib/grpc/channel.cc", "#include <grpcpp/channel.h>").empty());
-  CHECK(RuleBroken("lib/grpc/channel.cc", "#include \"grpc/channel.h\"").empty());
+  CHECK(RuleBroken("lib/grpc/codec.cc", "#include <zlib.h>").empty());
+  CHECK(RuleBroken("lib/grpc/codec.cc", "#include \"grpc/codec.h\"").empty());
+  CHECK(RuleBroken("lib/grpc/codec.cc", "#include \"weft/grpc/status_details.h\"").empty());
+  CHECK(RuleBroken("lib/grpc/a.cc", "#include <google/protobuf/message_lite.h>").empty());
+  for (std::string_view line :
+       {"#include <grpcpp/channel.h>", "#include <grpc/status.h>",
+        "#include <google/protobuf/message_lite.h>", "#include \"grpc_stub/a.h\"",
+        "#include \"grpc/codec.h\"", "#include \"weft/grpc_stub.h\"",
+        "#include \"weft/grpc/status_details.h\""}) {
+    INFO(line);
+    CHECK(RuleBroken("lib/grpc_stub/a.cc", line).empty());
+  }
   CHECK(RuleBroken("include/weft/channel.h", "#include \"weft/request.h\"").empty());
   CHECK(RuleBroken("include/weft/channel.h", "#include \"absl/time/time.h\"").empty());
   CHECK(RuleBroken("include/weft/channel.h", "#include <string_view>").empty());
-  CHECK(RuleBroken("include/weft/grpc/channel.h", "#include <grpcpp/channel.h>").empty());
+  CHECK(RuleBroken("include/weft/grpc/a.h", "#include <google/protobuf/message_lite.h>").empty());
+  CHECK(RuleBroken("include/weft/grpc.h", "#include \"weft/grpc/a.h\"").empty());
+  CHECK(RuleBroken("include/weft/grpc_stub.h", "#include <grpcpp/channel.h>").empty());
+  CHECK(RuleBroken("include/weft/grpc_stub/a.h", "#include \"weft/grpc/a.h\"").empty());
 }
 
 TEST_CASE("a higher floor, a neighbour and an unknown folder are caught") {
@@ -71,6 +85,10 @@ TEST_CASE("a higher floor, a neighbour and an unknown folder are caught") {
   CHECK_THAT(RuleBroken("lib/call/a.h", "#include \"util/a.h\""), ContainsSubstring("no floor"));
   CHECK_THAT(RuleBroken("lib/call/a.h", "#include \"a.h\""), ContainsSubstring("name the folder"));
   CHECK_THAT(RuleBroken("lib/grpc/a.h", "#include \"base/time.h\""),
+             ContainsSubstring("include/weft"));
+  CHECK_THAT(RuleBroken("lib/grpc_stub/a.h", "#include \"base/time.h\""),
+             ContainsSubstring("include/weft"));
+  CHECK_THAT(RuleBroken("lib/grpc/a.h", "#include \"grpc_stub/a.h\""),
              ContainsSubstring("include/weft"));
   CHECK_THAT(RuleBroken("lib/call/a.h", "#include \"grpc/a.h\""),
              ContainsSubstring("lower floors"));
@@ -86,18 +104,39 @@ TEST_CASE("libraries outside of their folder are caught") {
   CHECK_THAT(RuleBroken("lib/http2/a.cc", "#include <openssl/ssl.h>"),
              ContainsSubstring("lib/net"));
   CHECK_THAT(RuleBroken("lib/net/a.cc", "#include <sys/epoll.h>"), ContainsSubstring("lib/event"));
-  CHECK_THAT(RuleBroken("lib/call/a.cc", "#include <grpcpp/channel.h>"),
-             ContainsSubstring("lib/grpc"));
+  CHECK_THAT(RuleBroken("lib/http2/a.cc", "#include <zlib.h>"), ContainsSubstring("lib/grpc"));
+  for (std::string_view line :
+       {"#include <grpcpp/channel.h>", "#include <grpc++/channel.h>", "#include <grpc/status.h>"}) {
+    INFO(line);
+    CHECK_THAT(RuleBroken("lib/call/a.cc", line), ContainsSubstring("lib/grpc_stub"));
+    CHECK_THAT(RuleBroken("lib/grpc/a.cc", line), ContainsSubstring("lib/grpc_stub"));
+  }
+}
+
+TEST_CASE("headers of a component above are caught") {
+  CHECK_THAT(RuleBroken("lib/channel/a.cc", "#include \"weft/grpc.h\""),
+             ContainsSubstring("component above"));
+  CHECK_THAT(RuleBroken("lib/grpc/a.cc", "#include \"weft/grpc_stub/a.h\""),
+             ContainsSubstring("component above"));
+  CHECK_THAT(RuleBroken("include/weft/weft.h", "#include \"weft/grpc/a.h\""),
+             ContainsSubstring("higher component"));
+  CHECK_THAT(RuleBroken("include/weft/grpc/a.h", "#include \"weft/grpc_stub.h\""),
+             ContainsSubstring("higher component"));
 }
 
 TEST_CASE("public headers that show more than they may are caught") {
   for (std::string_view line :
        {"#include <nghttp2/nghttp2.h>", "#include <openssl/ssl.h>", "#include <sys/epoll.h>",
         "#include <sys/socket.h>", "#include \"base/time.h\"", "#include <nlohmann/json.hpp>",
-        "#include \"channel.h\"", "#include <grpcpp/channel.h>"}) {
+        "#include \"channel.h\"", "#include <grpcpp/channel.h>",
+        "#include <google/protobuf/message_lite.h>"}) {
     INFO(line);
     CHECK_THAT(RuleBroken("include/weft/channel.h", line), ContainsSubstring("public header"));
   }
+  CHECK_THAT(RuleBroken("include/weft/grpc/a.h", "#include <grpcpp/channel.h>"),
+             ContainsSubstring("public header"));
+  CHECK_THAT(RuleBroken("include/weft/grpc/a.h", "#include <zlib.h>"),
+             ContainsSubstring("public header"));
 }
 
 TEST_CASE("a violation says where") {

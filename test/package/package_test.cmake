@@ -36,6 +36,22 @@ set(configure_arguments
   -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)
 set(configure_consumer "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/consumer" -B "${work}"
   ${configure_arguments} "-DCMAKE_PREFIX_PATH=${prefix}")
+set(configure_grpc_consumer "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/consumer_grpc" -B "${work}"
+  ${configure_arguments} "-DCMAKE_PREFIX_PATH=${prefix}")
+
+# compile_with_pkg_config(<package> <folder of main.cc>): into the program `consumer`.
+function(compile_with_pkg_config package folder)
+  file(GLOB_RECURSE pc "${prefix}/*/weft.pc")
+  cmake_path(GET pc PARENT_PATH pc_dir)
+  set(ENV{PKG_CONFIG_PATH} "${pc_dir}:$ENV{PKG_CONFIG_PATH}")
+  execute_process(COMMAND "${PKG_CONFIG}" --cflags --libs --static ${package}
+    OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  separate_arguments(own_flags UNIX_COMMAND "${CXX_FLAGS}")
+  run("${CXX}" -std=c++20 ${own_flags} "${CMAKE_CURRENT_LIST_DIR}/${folder}/main.cc" ${flags}
+    -o "${work}/consumer")
+endfunction()
+separate_arguments(COMPONENTS)
 
 if(STEP STREQUAL "install")
   file(REMOVE_RECURSE "${prefix}")
@@ -52,6 +68,31 @@ elseif(STEP STREQUAL "find_package")
   run("${work}/consumer_bare")
   expect_text("weft works")
 
+  # Protobuf is looked for only by those who ask for the component that needs it.
+  file(READ "${work}/CMakeCache.txt" cache)
+  if(cache MATCHES "Protobuf|ZLIB")
+    message(FATAL_ERROR "The core looked for ${CMAKE_MATCH_0}")
+  endif()
+
+elseif(STEP STREQUAL "find_package_grpc")
+  run(${configure_grpc_consumer})
+  run("${CMAKE_COMMAND}" --build "${work}")
+  run("${work}/consumer")
+  expect_text("weft::grpc works")
+
+elseif(STEP STREQUAL "grpc_without_protobuf")
+  # The core is found, and the component alone is missed; whoever cannot do without it learns why.
+  set(no_protobuf -DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON -DCMAKE_DISABLE_FIND_PACKAGE_protobuf=ON)
+  run(EXPECT_FAILURE ${configure_grpc_consumer} ${no_protobuf})
+  expect_text("component grpc needs zlib and protobuf")
+  file(WRITE "${work}/optional/CMakeLists.txt" "cmake_minimum_required(VERSION 3.25)\n"
+    "project(optional LANGUAGES CXX)\n"
+    "find_package(weft CONFIG REQUIRED COMPONENTS weft OPTIONAL_COMPONENTS grpc)\n"
+    "if(NOT TARGET weft::weft OR TARGET weft::grpc OR weft_grpc_FOUND)\n"
+    "  message(FATAL_ERROR \"wrong targets\")\nendif()\n")
+  run("${CMAKE_COMMAND}" -S "${work}/optional" -B "${work}/optional/build" ${configure_arguments}
+    "-DCMAKE_PREFIX_PATH=${prefix}" ${no_protobuf})
+
 elseif(STEP STREQUAL "unknown_component")
   run(EXPECT_FAILURE ${configure_consumer} -DWEFT_COMPONENTS=weft$<SEMICOLON>loom)
   expect_text("has no component")
@@ -64,17 +105,14 @@ elseif(STEP STREQUAL "other_version")
   expect_text("compatible with requested version")
 
 elseif(STEP STREQUAL "pkg_config")
-  file(GLOB_RECURSE pc "${prefix}/*/weft.pc")
-  cmake_path(GET pc PARENT_PATH pc_dir)
-  set(ENV{PKG_CONFIG_PATH} "${pc_dir}:$ENV{PKG_CONFIG_PATH}")
-  execute_process(COMMAND "${PKG_CONFIG}" --cflags --libs --static weft
-    OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
-  separate_arguments(flags UNIX_COMMAND "${flags}")
-  separate_arguments(own_flags UNIX_COMMAND "${CXX_FLAGS}")
-  run("${CXX}" -std=c++20 ${own_flags} "${CMAKE_CURRENT_LIST_DIR}/consumer/main.cc" ${flags}
-    -o "${work}/consumer")
+  compile_with_pkg_config(weft consumer)
   run("${work}/consumer")
   expect_text("weft works")
+
+elseif(STEP STREQUAL "pkg_config_grpc")
+  compile_with_pkg_config(weft-grpc consumer_grpc)
+  run("${work}/consumer")
+  expect_text("weft::grpc works")
 
 elseif(STEP STREQUAL "deb")
   find_program(dpkg_deb NAMES dpkg-deb)
@@ -91,6 +129,12 @@ elseif(STEP STREQUAL "deb")
   expect_text("/libweft.a")
   expect_text("/weftConfig.cmake")
   expect_text("/weft.pc")
+  foreach(component IN LISTS COMPONENTS)
+    string(REPLACE "_" "-" pc "weft-${component}")
+    expect_text("/libweft_${component}.a")
+    expect_text("/weft_${component}Config.cmake")
+    expect_text("/${pc}.pc")
+  endforeach()
 
 elseif(STEP STREQUAL "add_subdirectory")
   run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/subdirectory" -B "${work}"

@@ -1,0 +1,15 @@
+# Included by weftConfig.cmake: weft::grpc, if protobuf and zlib are there.
+set(weft_grpc_NEEDS "zlib and protobuf")
+if(NOT TARGET ZLIB::ZLIB)
+  find_package(ZLIB QUIET)
+endif()
+# Protobuf from release 22 on has to be found by its own configuration, which knows of Abseil.
+if(NOT TARGET protobuf::libprotobuf)
+  find_package(protobuf CONFIG QUIET)
+endif()
+if(NOT TARGET protobuf::libprotobuf)
+  find_package(Protobuf QUIET)
+endif()
+if(TARGET ZLIB::ZLIB AND TARGET protobuf::libprotobuf)
+  include("${CMAKE_CURRENT_LIST_DIR}/weft_grpcTargets.cmake")
+endif()
