@@ -20,8 +20,10 @@ constexpr uint64_t kKeepalivePayload = 0x776566742d616c69;  // "weft-ali"
 // What an idle connection may keep of its send buffer.
 constexpr size_t kIdleBufferBytes = size_t{4} << 10;
 
-http2::SessionOptions SessionOptionsFrom(const ConnectionOptions& options) {
+http2::SessionOptions SessionOptionsFrom(const ConnectionSetup& setup) {
+  const ConnectionOptions& options = *setup.options;
   http2::SessionOptions session;
+  session.first_stream_id = setup.first_stream_id;
   session.stream_window = options.stream_window;
   session.connection_window = options.connection_window;
   session.max_stream_window = options.max_stream_window;
@@ -36,7 +38,7 @@ Connection::Connection(const ConnectionSetup& setup, std::unique_ptr<net::ByteSt
                        base::MonoTime now)
     : setup_(setup),
       stream_(std::move(stream)),
-      session_(http2::NewClientSession(SessionOptionsFrom(*setup.options), *this)),
+      session_(http2::NewClientSession(SessionOptionsFrom(setup), *this)),
       keepalive_(setup.keepalive_interval,
                  absl::ToChronoNanoseconds(setup.options->keepalive_timeout), now),
       opened_at_(now),

@@ -59,6 +59,7 @@ struct ConnectionSetup {
   telemetry::Counters* counters;
   const ConnectionOptions* options;
   base::MonoDuration keepalive_interval;
+  int32_t first_stream_id = 1;
   bool tls;
 };
 

@@ -20,6 +20,7 @@ HostPool::HostPool(const net::Address& address, HostSetup setup)
       Alarm(*setup.loop),
       address_(address),
       setup_(std::move(setup)),
+      first_stream_id_(setup_.first_stream_id),
       strand_(*setup_.loop, *this),
       random_(setup_.seed),
       backoff_(setup_.options->reconnect_base, setup_.options->reconnect_max),
@@ -87,10 +88,8 @@ void HostPool::Flush() {
   if (current_ != nullptr) {
     current_->Flush();
     OpenPending();  // what the size of the batch held back
-    if (current_->NearingEnd() && connector_ == nullptr && starting_ == nullptr) WantWork();
-  } else if (!pending_.empty() && state() == HostState::kIdle) {
-    WantWork();
   }
+  if (MustDial()) WantWork();
   if (starting_ != nullptr) starting_->Flush();
   for (const auto& connection : draining_) {
     connection->Flush();
@@ -139,8 +138,13 @@ void HostPool::DoWork() {
     MaybeFinishShutdown();
     return;
   }
-  const bool missing = current_ == nullptr || current_->NearingEnd();
-  if (missing && (wanted_ || !pending_.empty()) && state() != HostState::kBackoff) Dial();
+  if (MustDial()) Dial();
+}
+
+bool HostPool::MustDial() const {
+  const bool under_way = connector_ != nullptr || starting_ != nullptr || backoff_timer_.armed();
+  if (under_way || shutting_down_) return false;
+  return current_ != nullptr ? current_->NearingEnd() : wanted_ || !pending_.empty();
 }
 
 void HostPool::CloseConnection(std::unique_ptr<Connection> connection, const absl::Status& status) {
@@ -193,6 +197,7 @@ void HostPool::OnDialResultOp() {
                               .counters = setup_.counters,
                               .options = setup_.options,
                               .keepalive_interval = keepalive_interval_,
+                              .first_stream_id = std::exchange(first_stream_id_, 1),
                               .tls = setup_.connector.tls != nullptr};
   starting_ = std::make_unique<Connection>(setup, *std::move(stream), strand_.loop().now());
 }

@@ -43,6 +43,7 @@ struct HostSetup {
   const ConnectionOptions* options;
   ConnectorOptions connector;
   uint64_t seed;
+  int32_t first_stream_id = 1;  // of the first connection; tests begin near the end
 };
 
 class HostPool final : public cluster::Host,
@@ -112,6 +113,7 @@ class HostPool final : public cluster::Host,
   void OnDrainOver() { drain_over_ = true, DoWork(); }
   void OnTimersOp();
   void DoWork();  // closes what is broken or drained, dials what is missing
+  bool MustDial() const;  // a connection is missing, and nothing is under way to get one
   void Dial();
   void OnDialDone(absl::StatusOr<std::unique_ptr<net::ByteStream>> stream);
   void OnDialResultOp();
@@ -131,6 +133,7 @@ class HostPool final : public cluster::Host,
 
   const net::Address address_;
   const HostSetup setup_;
+  int32_t first_stream_id_;  // of the next connection
   event::Strand strand_;
   event::TimerHeap timers_;
   base::Random random_;
