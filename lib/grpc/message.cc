@@ -32,7 +32,8 @@ absl::Status TooLarge(size_t size, size_t limit) {
 
 }  // namespace
 
-absl::Status Outgoing::AppendTo(std::string& out, const Context* context) const {
+absl::Status Outgoing::AppendTo(std::string& out, Compression compression,
+                                const Context* context) const {
   const size_t size = message_ != nullptr ? message_->ByteSizeLong() : bytes_.size();
   size_t limit = std::numeric_limits<uint32_t>::max();
   if (message_ != nullptr) limit = std::numeric_limits<int32_t>::max();  // protobuf's own
@@ -48,11 +49,11 @@ absl::Status Outgoing::AppendTo(std::string& out, const Context* context) const 
     message_->SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(place));
   }
   WritePrefix(out.data() + start, false, static_cast<uint32_t>(size));
-  if (context == nullptr || context->compression == Compression::kNone) return absl::OkStatus();
+  if (compression == Compression::kNone) return absl::OkStatus();
 
   std::string small(kPrefixBytes, '\0');
-  absl::Status status = Compress(EncodingOf(context->compression),
-                                 std::string_view(out).substr(start + kPrefixBytes), small);
+  absl::Status status =
+      Compress(EncodingOf(compression), std::string_view(out).substr(start + kPrefixBytes), small);
   if (!status.ok()) return status;
   if (small.size() >= kPrefixBytes + size) return absl::OkStatus();  // it would not help
   WritePrefix(small.data(), true, static_cast<uint32_t>(small.size() - kPrefixBytes));

@@ -22,9 +22,9 @@ class Outgoing {
   explicit Outgoing(const google::protobuf::MessageLite& message) : message_(&message) {}
   explicit Outgoing(std::string_view bytes) : bytes_(bytes) {}
 
-  // Appends it as a frame, serialised straight into its place, compressed as the context says.
-  // RESOURCE_EXHAUSTED where it is above the context's limit.
-  absl::Status AppendTo(std::string& out, const Context* context) const;
+  // Appends it as a frame, serialised straight into its place, compressed unless that would make it
+  // longer. RESOURCE_EXHAUSTED where it is above the limit of the context, which may be null.
+  absl::Status AppendTo(std::string& out, Compression compression, const Context* context) const;
 
  private:
   const google::protobuf::MessageLite* message_ = nullptr;

@@ -12,7 +12,10 @@ namespace weft::inline v0::grpc {
 MessageStream::State::State(Channel& channel, std::string_view method,
                             std::optional<Outgoing> only_request, const CallOptions& options,
                             Context* context)
-    : options_(options), context_(context), deframer_(options.max_response_bytes) {
+    : options_(options),
+      context_(context),
+      first_compression_(context != nullptr ? context->compression : Compression::kNone),
+      deframer_(options.max_response_bytes) {
   CallOptions prepared = options;
   absl::StatusOr<Request> request = only_request.has_value()
                                         ? MakeRequest(method, *only_request, context, prepared)
@@ -28,7 +31,7 @@ MessageStream::State::State(Channel& channel, std::string_view method,
 
 absl::Status MessageStream::State::Write(Outgoing message) {
   std::string frame;
-  if (absl::Status status = message.AppendTo(frame, context_); !status.ok()) {
+  if (absl::Status status = message.AppendTo(frame, compression(), context_); !status.ok()) {
     Fail(status, false);
     return status;
   }
@@ -37,7 +40,7 @@ absl::Status MessageStream::State::Write(Outgoing message) {
 
 void MessageStream::State::WriteThen(Outgoing message, StatusCallback done) {
   std::string frame;
-  if (absl::Status status = message.AppendTo(frame, context_); !status.ok()) {
+  if (absl::Status status = message.AppendTo(frame, compression(), context_); !status.ok()) {
     Fail(status, false);
     stream_.WriteThen({}, [done = std::move(done), status](absl::Status) mutable {
       std::move(done)(std::move(status));
@@ -112,7 +115,7 @@ bool MessageStream::State::Read(Incoming to) {
 }
 
 void MessageStream::State::ReadThen(Incoming to, ReadCallback done) {
-  if (deframer_.ready() == 0 && !failed()) {
+  if (deframer_.ready() == 0 && broken_.ok() && !failed()) {
     ReadMore(to, std::move(done));
     return;
   }

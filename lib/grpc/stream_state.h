@@ -44,6 +44,11 @@ class MessageStream::State {
   bool AddPiece(std::optional<std::string> piece);  // false: that was the end
   void ReadMore(Incoming to, ReadCallback done);
 
+  Compression compression() const {
+    const bool off = context_ == nullptr || context_->compression == Compression::kNone;
+    return off ? Compression::kNone : first_compression_;
+  }
+
   // The end of the stream for a reason that is found here.
   void Fail(absl::Status status, bool from_peer);
   bool failed() const;
@@ -57,6 +62,7 @@ class MessageStream::State {
 
   const CallOptions options_;
   Context* const context_;
+  const Compression first_compression_;  // what the head said
 
   // The reader's.
   Deframer deframer_;

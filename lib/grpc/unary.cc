@@ -36,6 +36,17 @@ void SetError(absl::Status& status, Origin origin, const CallInfo& info) {
                         .attempts = info.attempts});
 }
 
+// The way back of a context to which no whole answer came.
+void FillWithoutAnswer(const absl::Status& status, Context* context) {
+  if (context == nullptr) return;
+  const CallError error = GetCallError(status).value_or(CallError{});
+  context->info = {};
+  context->info.host = error.host;
+  context->info.attempts = error.attempts;
+  context->initial_metadata.Clear();
+  context->trailing_metadata.Clear();
+}
+
 absl::Status ReadMessage(Response& response, const CallOptions& options, const Incoming& to) {
   Deframer deframer(options.max_response_bytes);
   const std::optional<std::string_view> encoding = response.headers.Find("grpc-encoding");
@@ -84,13 +95,18 @@ absl::StatusOr<Request> MakeRequest(std::string_view method, const Outgoing& mes
                                     const Context* context, CallOptions& options) {
   absl::StatusOr<Request> request = MakeHead(method, context, options);
   if (!request.ok()) return request;
-  if (absl::Status status = message.AppendTo(request->body, context); !status.ok()) return status;
+  const Compression compression = context != nullptr ? context->compression : Compression::kNone;
+  if (absl::Status status = message.AppendTo(request->body, compression, context); !status.ok())
+    return status;
   return request;
 }
 
 absl::Status ReadAnswer(absl::StatusOr<Response> answer, const CallOptions& options,
                         Context* context, const Incoming& to) {
-  if (!answer.ok()) return std::move(answer).status();
+  if (!answer.ok()) {
+    FillWithoutAnswer(answer.status(), context);
+    return std::move(answer).status();
+  }
   absl::Status status =
       StatusOfAnswer(answer->status, answer->headers, answer->trailers, answer->info, context);
   if (!status.ok()) return status;

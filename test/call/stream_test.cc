@@ -192,11 +192,8 @@ TEST_CASE("destroying a stream cancels it, and unread bytes do not eat the conne
   };
   for (int i = 0; i < 40; ++i) {
     Stream stream = w.channel().Open(Request::Get("/big"), {}, true);
-    bool ran = false;
-    stream.FinishThen([&](absl::Status) { ran = true; });
     w.env->RunFor(20ms);
-    stream = Stream();
-    (void)ran;
+    CHECK(stream.TryHead().has_value());
   }
   SimCall& call = w.client.Get("/small");
   REQUIRE(w.client.RunUntilDone(call));

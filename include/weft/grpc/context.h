@@ -21,7 +21,8 @@ struct Context {
   // Names as gRPC allows them; values of names that end in "-bin" are any bytes, here and in what
   // comes back (base64 is the wire's affair).
   Headers metadata = {};
-  // Of the request's messages. Answers may always come compressed.
+  // Of the request's messages. Answers may always come compressed. In a stream that began with one
+  // it may be set to kNone for a single message, and back, by whoever writes.
   Compression compression = Compression::kNone;
   // A message above it, before compression, fails with RESOURCE_EXHAUSTED and is not sent. (That of
   // answers is CallOptions::max_response_bytes, which holds for each message.)

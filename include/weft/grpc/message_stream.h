@@ -65,8 +65,8 @@ class MessageStream {
   // Waits for the status. Messages that have not been read are thrown away; no more may be written.
   absl::Status Finish();
   void FinishThen(StatusCallback done);
-  // For calls that have one reply: WritesDone, the reply, the status. INTERNAL where the status is
-  // OK and there was no reply or more than one.
+  // For calls that have one reply: WritesDone, the reply, the status. UNIMPLEMENTED, as gRPC has
+  // it, where the status is OK and there was no reply or more than one.
   absl::Status FinishWith(google::protobuf::MessageLite* reply);
   absl::Status FinishWith(std::string* reply);
   void FinishWithThen(google::protobuf::MessageLite* reply, StatusCallback done);
