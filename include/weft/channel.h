@@ -20,6 +20,7 @@
 #include "weft/balancer.h"
 #include "weft/call_handle.h"
 #include "weft/call_options.h"
+#include "weft/pending_call.h"
 #include "weft/request.h"
 #include "weft/response.h"
 #include "weft/stream.h"
@@ -68,6 +69,10 @@ class Channel {
   // Waits for the answer. FAILED_PRECONDITION at once on a loop thread, where waiting would stop
   // the loop.
   absl::StatusOr<Response> Call(Request request, CallOptions options = {});
+
+  // Returns at once; the answer is waited for with PendingCall::Wait. Request::source is not for
+  // it: the call ends with INVALID_ARGUMENT.
+  [[nodiscard]] PendingCall Begin(Request request, CallOptions options = {});
 
   // Returns at once. `done` is called exactly once, unless the handle is destroyed or reset before.
   [[nodiscard]] CallHandle Start(Request request, CallOptions options, ResponseCallback done);

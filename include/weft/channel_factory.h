@@ -80,7 +80,8 @@ struct FactoryStats {
       0;  // connections closed because the peer broke the protocol or flooded
   uint64_t resolver_errors = 0;
   uint64_t endpoints_skipped = 0;  // entries of endpoint sets that could not be used
-  uint64_t slow_callbacks = 0;     // callbacks that held up a loop, so that another thread had to go on with it
+  uint64_t slow_callbacks =
+      0;  // callbacks that held up a loop, so that another thread had to go on with it
 };
 
 class ChannelFactory {

@@ -11,10 +11,12 @@
 #include "weft/endpoint.h"         // IWYU pragma: export
 #include "weft/error.h"            // IWYU pragma: export
 #include "weft/headers.h"          // IWYU pragma: export
+#include "weft/pending_call.h"     // IWYU pragma: export
 #include "weft/request.h"          // IWYU pragma: export
 #include "weft/resolver.h"         // IWYU pragma: export
 #include "weft/response.h"         // IWYU pragma: export
 #include "weft/stream.h"           // IWYU pragma: export
 #include "weft/tls_options.h"      // IWYU pragma: export
+#include "weft/trace_context.h"    // IWYU pragma: export
 
 #endif  // WEFT_WEFT_H_

@@ -14,6 +14,11 @@ namespace {
 // What is set aside at once on the word of a content-length; more comes as the bytes do.
 constexpr size_t kMaxReserve = size_t{1} << 20;
 
+// The first bytes of an error page are no length, whatever they are.
+bool HasMessages(const Response& response) {
+  return response.status == 200 && response.headers["content-type"].starts_with("application/grpc");
+}
+
 }  // namespace
 
 void UnaryCall::Start(ResponseCallback done) {
@@ -22,12 +27,15 @@ void UnaryCall::Start(ResponseCallback done) {
   Begin();
 }
 
-absl::StatusOr<Response> UnaryCall::StartAndWait() {
-  event::Waiter waiter;
-  waiter_ = &waiter;
+void UnaryCall::StartForWait() {
+  waited_for_ = true;
   has_body_ = !request().body.empty() || !request().trailers.empty();
   Begin();
-  waiter.Wait();
+}
+
+absl::StatusOr<Response> UnaryCall::Wait() {
+  if (taken_.exchange(true)) return absl::FailedPreconditionError("the call was waited for before");
+  waiter_.Wait();
   return TakeResult();
 }
 
@@ -60,6 +68,7 @@ void UnaryCall::OnData(Attempt& attempt, std::string_view bytes) {
     body.append(bytes);
     // Before as many bytes are taken in as the peer chooses to announce.
     too_large = is_grpc && !had_prefix && body.size() >= http::kGrpcPrefixBytes &&
+                HasMessages(response_) &&
                 http::GrpcMessageBytes(body) > options().max_response_bytes;
   }
   if (too_large) {
@@ -79,9 +88,9 @@ bool UnaryCall::Rewind() {
 
 void UnaryCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {
   status_ = std::move(status);
-  if (waiter_ != nullptr) {
-    // The waiting thread holds a reference of its own.
-    waiter_->Complete(wakes);
+  if (waited_for_) {
+    // Whoever waits holds a reference of its own.
+    waiter_.Complete(wakes);
     return;
   }
   Retain();  // until the callback has run

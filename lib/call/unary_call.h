@@ -2,6 +2,7 @@
 #ifndef WEFT_LIB_CALL_UNARY_CALL_H_
 #define WEFT_LIB_CALL_UNARY_CALL_H_
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -24,8 +25,10 @@ class UnaryCall final : public Call, public Controlled, private event::Task {
 
   // One of the two, once. The caller holds a reference.
   void Start(ResponseCallback done);
-  // Blocks until the end. Not on a loop thread.
-  absl::StatusOr<Response> StartAndWait();
+  // The result is then waited for with Wait.
+  void StartForWait();
+  // Once. Blocks until the end; not on a loop thread.
+  absl::StatusOr<Response> Wait();
 
   // Controlled
   void CancelCall() override { Cancel(); }
@@ -52,9 +55,11 @@ class UnaryCall final : public Call, public Controlled, private event::Task {
   size_t body_sent_ = 0;
   Response response_;
   absl::Status status_;
-  ResponseCallback done_;  // null: somebody waits
+  ResponseCallback done_;
   CallbackGate gate_;
-  event::Waiter* waiter_ = nullptr;
+  bool waited_for_ = false;
+  std::atomic<bool> taken_{false};
+  event::Waiter waiter_;
 };
 
 }  // namespace weft::inline v0::call

@@ -12,6 +12,16 @@
 
 namespace weft::inline v0 {
 
+namespace {
+
+absl::Status WouldStopTheLoop() {
+  return absl::FailedPreconditionError(
+      "a blocking call on a loop thread would stop the loop that its answer comes through; use "
+      "Start, Async or an executor");
+}
+
+}  // namespace
+
 Channel::Channel(std::shared_ptr<channel::ChannelImpl> impl) : impl_(std::move(impl)) {}
 Channel::~Channel() {
   event::WeftCode weft;
@@ -19,14 +29,12 @@ Channel::~Channel() {
 }
 
 absl::StatusOr<Response> Channel::Call(Request request, CallOptions options) {
-  if (event::OnAnyLoop()) {
-    return absl::FailedPreconditionError(
-        "a blocking Call on a loop thread would stop the loop that its answer comes through; use "
-        "Start, Async or an executor");
-  }
+  if (event::OnAnyLoop()) return WouldStopTheLoop();
   impl_->EnsureStarted();
   if (request.source == nullptr) {
-    return base::MakeRef<call::UnaryCall>(impl_, std::move(request), options)->StartAndWait();
+    const auto call = base::MakeRef<call::UnaryCall>(impl_, std::move(request), options);
+    call->StartForWait();
+    return call->Wait();
   }
   call::BlockedFor<absl::StatusOr<Response>> blocked;
   CallHandle handle;
@@ -39,6 +47,40 @@ absl::StatusOr<Response> Channel::Call(Request request, CallOptions options) {
             });
   blocked.waiter.Wait();
   return *std::move(blocked.result);
+}
+
+PendingCall Channel::Begin(Request request, CallOptions options) {
+  event::WeftCode weft;
+  impl_->EnsureStarted();
+  auto call = base::MakeRef<call::UnaryCall>(impl_, std::move(request), options);
+  call->StartForWait();
+  return PendingCall(call.Leak());
+}
+
+absl::StatusOr<Response> PendingCall::Wait() {
+  if (call_ == nullptr) return absl::FailedPreconditionError("the PendingCall is empty");
+  if (event::OnAnyLoop()) return WouldStopTheLoop();
+  return call_->Wait();
+}
+
+void PendingCall::Cancel() {
+  event::WeftCode weft;
+  if (call_ != nullptr) call_->Cancel();
+}
+
+PendingCall& PendingCall::operator=(PendingCall&& other) noexcept {
+  if (this != &other) {
+    PendingCall old(std::move(*this));
+    call_ = std::exchange(other.call_, nullptr);
+  }
+  return *this;
+}
+
+PendingCall::~PendingCall() {
+  if (call_ == nullptr) return;
+  event::WeftCode weft;
+  call_->Cancel();
+  call_->Release();
 }
 
 CallHandle Channel::Start(Request request, CallOptions options, ResponseCallback done) {

@@ -57,25 +57,28 @@ size_t WakeBatch::Wake() {
   return woken;
 }
 
-Waiter::Waiter() : word_(&words[ThisThreadsSlot() / 32]), bit_(1u << (ThisThreadsSlot() % 32)) {}
-
 void Waiter::Wait() {
+  const uint32_t slot = ThisThreadsSlot();
+  WaitWord& word = words[slot / 32];
+  const uint32_t bit = 1u << (slot % 32);
+  const uint32_t sleeping = kSleeping + slot * kStates;
   for (;;) {
-    const uint32_t generation = word_->generation.load(std::memory_order_seq_cst);
+    const uint32_t generation = word.generation.load(std::memory_order_seq_cst);
     uint32_t pending = kPending;
-    if (!done_.compare_exchange_strong(pending, kSleeping, std::memory_order_seq_cst) &&
+    if (!done_.compare_exchange_strong(pending, sleeping, std::memory_order_seq_cst) &&
         pending == kDone)
       return;
-    FutexWait(word_->generation, generation, bit_);
+    FutexWait(word.generation, generation, bit);
     if (done_.load(std::memory_order_acquire) == kDone) return;
   }
 }
 
 void Waiter::Complete(WakeBatch& batch) {
-  WaitWord* const word = word_;
-  const uint32_t bit = bit_;
+  const uint32_t before = done_.exchange(kDone, std::memory_order_seq_cst);
   // From here on the waiter may be gone.
-  if (done_.exchange(kDone, std::memory_order_seq_cst) == kSleeping) batch.Add(word, bit);
+  if (before == kPending) return;
+  const uint32_t slot = before / kStates;
+  batch.Add(&words[slot / 32], 1u << (slot % 32));
 }
 
 }  // namespace weft::inline v0::event

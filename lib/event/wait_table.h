@@ -8,7 +8,7 @@
 //
 //   waiter                                      completer
 //   gen = word.generation                       done.exchange(1) was 2: batch += (word, bit)
-//   done: 0 → 2 (sleeping)                      …
+//   done: 0 → 2 (sleeping), and its slot        …
 //   FUTEX_WAIT_BITSET(word, gen, bit)           at the end of the batch: ++word.generation,
 //   … until done is 1                           FUTEX_WAKE_BITSET(word, bits)
 //
@@ -46,24 +46,24 @@ class WakeBatch {
   size_t used_ = 0;
 };
 
-// One wait of one thread.
+// One wait, of any thread.
 class Waiter {
  public:
-  Waiter();
+  Waiter() = default;
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  // Blocks until Complete was called. The thread that made the waiter.
+  // Blocks until Complete was called. Once.
   void Wait();
   // Once, any thread. The waiter may be gone when it returns; its thread runs on only after `batch`
   // was woken, or before.
   void Complete(WakeBatch& batch);
 
  private:
-  static constexpr uint32_t kPending = 0, kDone = 1, kSleeping = 2;
+  // kSleeping is joined by the slot of the thread that sleeps, so that whoever completes learns it
+  // with the state, and touches nothing afterwards.
+  static constexpr uint32_t kPending = 0, kDone = 1, kSleeping = 2, kStates = 4;
   std::atomic<uint32_t> done_{kPending};
-  WaitWord* const word_;
-  const uint32_t bit_;
 };
 
 }  // namespace weft::inline v0::event

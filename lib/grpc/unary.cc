@@ -67,6 +67,7 @@ absl::StatusOr<Request> MakeHead(std::string_view method, const Context* context
   options.protocol = Protocol::kGrpc;
   Request request;
   request.method = "POST";
+  if (context != nullptr) request.authority = context->authority;
   request.path = method;
   Headers& headers = request.headers;
   const bool has_metadata = context != nullptr && !context->metadata.empty();

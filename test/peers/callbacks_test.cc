@@ -193,6 +193,41 @@ TEST_CASE("A slow callback on an executor does not hold up the blocking calls on
   CheckEnd(client, before);
 }
 
+TEST_CASE("Calls that were begun run at the same time, and are waited for on any thread") {
+  if (const std::string missing = MissingProgram("node"); !missing.empty()) WEFT_SKIP(missing);
+  const Peer node = StartNode();
+  const Holdings before = CountHoldings();
+  Client client = MakeClient(node.target);
+  std::vector<PendingCall> calls;
+  for (int i = 0; i < 100; ++i) {
+    calls.push_back(
+        client.channel->Begin(Request::Get("/echo", {{"x-id", absl::StrCat(i)}}), kPatient));
+  }
+  std::atomic<size_t> right = 0;
+  const auto wait_for = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const auto response = calls[i].Wait();
+      if (response.ok() && response->body == absl::StrCat(i)) ++right;
+    }
+  };
+  std::thread other(wait_for, 50, 100);
+  wait_for(0, 50);
+  other.join();
+  CHECK(right == 100);
+  CHECK(absl::IsFailedPrecondition(calls[0].Wait().status()));
+  CHECK(client.factory->Stats().connections_opened == 1);
+
+  // One that another thread cancels while it is waited for, and one that nobody waits for.
+  PendingCall stuck = client.channel->Begin(Request::Get("/never"), kPatient);
+  std::thread canceller([&] { stuck.Cancel(); });
+  CHECK(absl::IsCancelled(stuck.Wait().status()));
+  canceller.join();
+  stuck = client.channel->Begin(Request::Get("/never"), kPatient);
+  stuck = PendingCall();
+  calls.clear();
+  CheckEnd(client, before);
+}
+
 TEST_CASE("Callbacks begin the next call, each from the one before") {
   if (const std::string missing = MissingProgram("node"); !missing.empty()) WEFT_SKIP(missing);
   const Peer node = StartNode();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "weft/headers.h"
 #include "weft/response.h"
@@ -27,6 +28,9 @@ struct Context {
   // A message above it, before compression, fails with RESOURCE_EXHAUSTED and is not sent. (That of
   // answers is CallOptions::max_response_bytes, which holds for each message.)
   size_t max_request_bytes = std::numeric_limits<uint32_t>::max();
+
+  // Host name that is asked for (`:authority`); empty: the channel's.
+  std::string authority = {};
 
   // On the way back
   // -----------------------------------------------------------------------------------------------

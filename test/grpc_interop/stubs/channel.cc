@@ -1,24 +1,32 @@
 #include "grpc_interop/stubs/channel.h"
 
-#include <grpc/grpc.h>
-#include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
-#include <grpcpp/support/channel_arguments.h>
+#include <utility>
+
+#include "weft/grpc_stub.h"
+#include "weft/weft.h"
 
 namespace weft::inline v0::testing {
+namespace {
+
+// A factory goes with its channel, so that each channel has a connection of its own.
+struct OwnFactory {
+  std::shared_ptr<ChannelFactory> factory;
+  std::shared_ptr<::grpc::ChannelInterface> channel;
+};
+
+}  // namespace
 
 std::shared_ptr<::grpc::ChannelInterface> MakeInteropChannel(const std::string& address) {
-  // gRPC ends its threads with its last channel, and on a busy machine 1.51 waits ten seconds for
-  // one of them to look up from its poll: it is kept running for good.
-  [[maybe_unused]] static const bool kept = [] {
-    grpc_init();
-    return true;
-  }();
-  ::grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return ::grpc::CreateCustomChannel(address, ::grpc::InsecureChannelCredentials(), arguments);
+  auto own = std::make_shared<OwnFactory>();
+  own->factory = *ChannelFactory::Create();
+  own->channel = grpc::MakeChannel(*own->factory->GetChannel(address));
+  ::grpc::ChannelInterface* const channel = own->channel.get();
+  return {std::move(own), channel};
 }
 
-InteropCapabilities InteropChannelCapabilities() { return {}; }
+InteropCapabilities InteropChannelCapabilities() {
+  // Interceptors do not see WriteOptions.
+  return {.message_without_compression = false};
+}
 
 }  // namespace weft::inline v0::testing

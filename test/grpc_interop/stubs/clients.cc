@@ -7,18 +7,24 @@
 namespace weft::inline v0::testing {
 
 std::vector<InteropClientKind> InteropClients() {
-  return {
+  std::vector<InteropClientKind> kinds = {
       {"blocking native calls", MakeNativeBlockingClient},
       {"native calls with callbacks", MakeNativeCallbackClient},
-      {"blocking stubs",
-       [](const std::string& address) { return MakeStubSyncClient(MakeInteropChannel(address)); }},
-      {"completion queue stubs",
-       [](const std::string& address) { return MakeStubCqClient(MakeInteropChannel(address)); }},
-      {"callback stubs",
-       [](const std::string& address) {
-         return MakeStubCallbackClient(MakeInteropChannel(address));
-       }},
   };
+#if !defined(__SANITIZE_THREAD__)
+  // What passes between threads through gRPC's queues, which are not instrumented, looks like a
+  // race wherever it is touched.
+  kinds.push_back({"blocking stubs", [](const std::string& address) {
+                     return MakeStubSyncClient(MakeInteropChannel(address));
+                   }});
+  kinds.push_back({"completion queue stubs", [](const std::string& address) {
+                     return MakeStubCqClient(MakeInteropChannel(address));
+                   }});
+  kinds.push_back({"callback stubs", [](const std::string& address) {
+                     return MakeStubCallbackClient(MakeInteropChannel(address));
+                   }});
+#endif
+  return kinds;
 }
 
 }  // namespace weft::inline v0::testing
