@@ -156,6 +156,17 @@ TEST_CASE("a loop that is destroyed waits for the threads that were relieved of 
   CHECK(rig.left.get_future().wait_for(std::chrono::seconds(0)) == std::future_status::ready);
 }
 
+TEST_CASE("without a thread there is no standby, but an error") {
+  pthread_attr_t before;
+  REQUIRE(pthread_getattr_default_np(&before) == 0);
+  pthread_attr_t huge = before;
+  REQUIRE(pthread_attr_setstacksize(&huge, size_t{1} << 50) == 0);
+  REQUIRE(pthread_setattr_default_np(&huge) == 0);
+  const absl::Status status = Standby::Start().status();
+  REQUIRE(pthread_setattr_default_np(&before) == 0);
+  CHECK(status.code() == absl::StatusCode::kResourceExhausted);
+}
+
 TEST_CASE("several threads can be stuck, one after the other") {
   std::atomic<uint64_t> slow{0};
   auto loop = *EpollLoop::Start("test-loop", &slow, *Standby::Start());
