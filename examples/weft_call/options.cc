@@ -126,7 +126,7 @@ constexpr Option kOptions[] = {
      "(GET, HEAD, OPTIONS, PUT and DELETE are taken to be so)",
      [](Args& args, Value) { return Flag(args.call.idempotent); }},
     {0, "max-attempts", "N", "tries of one call in all, 1 to 5; 3 if nothing is said",
-     [](Args& args, Value v) { return ParseCount(v, 5, args.channel.max_attempts); }},
+     [](Args& args, Value v) { return ParseCount(v, 5, args.channel.retry.max_attempts); }},
     {0, "wait-for-ready", "",
      "wait for a host while none can be reached; with -n, connect before\n"
      "the clock starts",

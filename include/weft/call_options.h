@@ -59,6 +59,9 @@ struct CallOptions {
   // Sent as `idempotency-key`, the same on every attempt, and makes the call idempotent. Empty:
   // none. The bytes must live until the call was started (with Async: until it is awaited).
   std::string_view idempotency_key = {};
+  // In place of the channel's (RetryOptions), 1 … 5 attempts, and a longest time for each of them.
+  std::optional<int> max_attempts = {};
+  std::optional<absl::Duration> attempt_timeout = {};
   // While no host can be reached, wait for one until the deadline instead of failing with the
   // reason.
   bool wait_for_ready = false;

@@ -23,6 +23,7 @@
 #include "weft/pending_call.h"
 #include "weft/request.h"
 #include "weft/response.h"
+#include "weft/retry_options.h"
 #include "weft/stream.h"
 #include "weft/tls_options.h"
 
@@ -42,10 +43,7 @@ struct ChannelOptions {
   std::optional<TlsOptions> tls = {};
   // Null: round robin.
   BalancerFactory balancer = {};
-  // Idempotent calls whose attempt ended with the connection and may have been processed are tried
-  // again, at most this many attempts in all (1 … 5), within the channel's retry budget: one extra
-  // attempt per five calls, and ten a second.
-  int max_attempts = 3;
+  RetryOptions retry = {};
 };
 
 // What a channel could do with a call now; of its hosts, the best counts.

@@ -15,6 +15,7 @@
 #include "weft/request.h"          // IWYU pragma: export
 #include "weft/resolver.h"         // IWYU pragma: export
 #include "weft/response.h"         // IWYU pragma: export
+#include "weft/retry_options.h"    // IWYU pragma: export
 #include "weft/stream.h"           // IWYU pragma: export
 #include "weft/tls_options.h"      // IWYU pragma: export
 #include "weft/trace_context.h"    // IWYU pragma: export

@@ -2,6 +2,7 @@
 #ifndef WEFT_LIB_CALL_ATTEMPT_HEAD_H_
 #define WEFT_LIB_CALL_ATTEMPT_HEAD_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -27,17 +28,28 @@ class AttemptHead {
     const size_t size = http::WriteGrpcTimeout(remaining, timeout_);
     fields_[count_++] = {"grpc-timeout", {timeout_, size}};
   }
-  void SetTrace(TraceContext trace, const std::array<uint8_t, 8>& span_id) {
-    trace.span_id = span_id;
+  // `random`: the span's id is made of it.
+  void SetTrace(TraceContext trace, uint64_t random) {
+    if (random == 0) random = 1;  // which would be no id
+    for (uint8_t& byte : trace.span_id) {
+      byte = static_cast<uint8_t>(random);
+      random >>= 8;
+    }
     traceparent_ = trace.ToString();
     fields_[count_++] = {"traceparent", traceparent_};
+  }
+  // So many attempts before this one.
+  void SetPreviousAttempts(size_t count) {
+    previous_ = static_cast<char>('0' + std::min<size_t>(count, 9));
+    fields_[count_++] = {"grpc-previous-rpc-attempts", {&previous_, 1}};
   }
   std::span<const Headers::Field> fields() const { return {fields_.data(), count_}; }
 
  private:
   char timeout_[http::kGrpcTimeoutBytes];
   std::string traceparent_;
-  std::array<Headers::Field, 2> fields_;
+  char previous_ = '0';
+  std::array<Headers::Field, 3> fields_;
   size_t count_ = 0;
 };
 

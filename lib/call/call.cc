@@ -96,7 +96,7 @@ void Call::Cancel() {
     if (state_ == State::kEnded || cancelled_) return;
     cancelled_ = true;
     if (state_ == State::kAttempting) attempt = attempts_.back().get();
-    waiting = state_ == State::kWaiting;
+    waiting = state_ == State::kWaiting || state_ == State::kBackingOff;
   }
   if (attempt != nullptr) attempt->Cancel();
   // In kPicking, and where the waiting is over, the thread that moves the call sees `cancelled_`.
@@ -138,15 +138,7 @@ void Call::Pick() {
       End(Local(status), nullptr);
       return;
     }
-    // From here on the waiting may be over at any time. A Cancel that came before it began found
-    // nothing to stop.
-    bool cancelled;
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      cancelled = cancelled_;
-    }
-    if (cancelled && target_->cluster->StopWaiting(this))
-      End(Local(absl::CancelledError("cancelled")), nullptr);
+    StopWaitingIfCancelled();
     return;
   }
 }
@@ -154,7 +146,7 @@ void Call::Pick() {
 void Call::OnPickAgain() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (state_ != State::kWaiting) return;
+    if (state_ != State::kWaiting && state_ != State::kBackingOff) return;
     state_ = State::kPicking;
   }
   Pick();
@@ -174,7 +166,13 @@ void Call::StartAttempt(base::Ref<cluster::Host> host) {
   loop_.store(&attempt.host->strand().loop(), std::memory_order_release);
   const base::MonoTime now = attempts_.empty() && !waited_ ? started_ : target_->clock->Now();
   last_attempt_started_ = now;
-  attempt.Bind(*attempt.host, now, deadline_,
+  const base::MonoDuration longest = options_.attempt_timeout.has_value()
+                                         ? absl::ToChronoNanoseconds(*options_.attempt_timeout)
+                                         : target_->retry.attempt_timeout();
+  attempt_deadline_ = longest == base::MonoDuration::max()
+                          ? deadline_
+                          : std::min(deadline_, base::After(now, absl::FromChrono(longest)));
+  attempt.Bind(*attempt.host, now, attempt_deadline_,
                options_.idle_timeout.has_value() ? absl::ToChronoNanoseconds(*options_.idle_timeout)
                                                  : base::MonoDuration::zero());
   bool cancelled;
@@ -197,11 +195,23 @@ void Call::StartAttempt(base::Ref<cluster::Host> host) {
 void Call::OnAttemptEnd(Attempt& attempt, http::StreamEnd end) {
   attempt.host->Exit();
   processed_ = std::max(processed_, end.processed);
-  if (end.status.ok() || !MayRepeat(end)) {
+  const bool timed_out = attempt_deadline_ < deadline_ && end.origin == Origin::kLocal &&
+                         absl::IsDeadlineExceeded(end.status) && target_->clock->Now() < deadline_;
+  if (timed_out) {
+    end.status = absl::UnavailableError(absl::StrCat(
+        "no answer within the attempt timeout of ",
+        absl::FormatDuration(absl::FromChrono(attempt_deadline_ - last_attempt_started_))));
+  }
+  base::MonoDuration wait{0};
+  if (!MayRepeat(end, timed_out, wait)) {
     End(std::move(end), &attempt.host->strand().wakes());
     return;
   }
   last_end_ = std::move(end);
+  if (wait > base::MonoDuration::zero()) {
+    BackOff(wait);
+    return;
+  }
   {
     std::lock_guard<std::mutex> lock(mutex_);
     state_ = State::kPicking;
@@ -209,31 +219,87 @@ void Call::OnAttemptEnd(Attempt& attempt, http::StreamEnd end) {
   Pick();
 }
 
-bool Call::MayRepeat(const http::StreamEnd& end) {
+policy::AttemptEnd Call::Classify(const http::StreamEnd& end, bool timed_out) const {
+  using What = policy::AttemptEnd::What;
+  if (end.status.ok()) {
+    const std::optional<http::Answer> answer = this->answer();
+    if (!answer.has_value()) return {What::kOther};
+    const absl::StatusCode code = http::CodeOf(*answer, options_.protocol);
+    if (code == absl::StatusCode::kOk) return {What::kOther};
+    return {What::kAnswered, code,
+            policy::PushbackOf(answer->headers, answer->trailers, target_->clock->WallNow())};
+  }
+  if (timed_out) return {What::kLost};
+  if (end.origin == Origin::kLocal) return {What::kOther};
+  if (end.processed == Processed::kNotSent) return {What::kNotSent};
+  if (end.processed == Processed::kRefused)
+    return {end.origin == Origin::kConnection ? What::kGoaway : What::kRefused};
+  const bool lost = end.origin == Origin::kConnection &&
+                    (absl::IsUnavailable(end.status) || absl::IsInternal(end.status));
+  return {lost ? What::kLost : What::kOther};
+}
+
+bool Call::MayRepeat(const http::StreamEnd& end, bool timed_out, base::MonoDuration& wait) {
+  const policy::AttemptEnd what = Classify(end, timed_out);
+  if (what.what == policy::AttemptEnd::What::kOther || !CanRewind()) return false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (cancelled_) return false;
   }
-  if (end.origin == Origin::kLocal || !Rewind()) return false;
-  if (end.processed == Processed::kNotSent) {
-    target_->counters->transparent_retries.Add();
-    return true;
+  const policy::CallFacts facts = {.idempotent = idempotent_,
+                                   .grpc = options_.protocol == Protocol::kGrpc,
+                                   .refused_before = refused_before_,
+                                   .attempts = counted_attempts_};
+  if (what.what == policy::AttemptEnd::What::kRefused) refused_before_ = true;
+  const policy::RetryDecision decision = target_->retry.Decide(
+      what, facts, options_.max_attempts.value_or(target_->retry.max_attempts()),
+      target_->random.Chance());
+  switch (decision.kind) {
+    case policy::RetryDecision::Kind::kNo:
+      return false;
+    case policy::RetryDecision::Kind::kByItself:
+      target_->counters->transparent_retries.Add();
+      break;
+    case policy::RetryDecision::Kind::kAfter: {
+      const base::MonoTime now = target_->clock->Now();
+      if (decision.wait >= deadline_ - now) return false;  // better now than at the deadline
+      if (!target_->budget.TryWithdraw(policy::RetryBudget::Use::kRetry, now)) {
+        target_->counters->retries_refused_by_budget.Add();
+        return false;
+      }
+      target_->counters->retries.Add();
+      ++counted_attempts_;
+      wait = decision.wait;
+      break;
+    }
   }
-  if (end.processed == Processed::kRefused &&
-      (end.origin == Origin::kConnection || !std::exchange(refused_before_, true))) {
-    target_->counters->transparent_retries.Add();
-    return true;
-  }
-  const bool harmless = end.processed == Processed::kRefused ||
-                        (idempotent_ && end.origin == Origin::kConnection &&
-                         (absl::IsUnavailable(end.status) || absl::IsInternal(end.status)));
-  if (!harmless || attempts_.size() >= static_cast<size_t>(target_->max_attempts)) return false;
-  if (!target_->budget.TryWithdraw(policy::RetryBudget::Use::kRetry, target_->clock->Now())) {
-    target_->counters->retries_refused_by_budget.Add();
-    return false;
-  }
-  target_->counters->retries.Add();
+  Rewind();
   return true;
+}
+
+void Call::BackOff(base::MonoDuration wait) {
+  const base::MonoTime until = target_->clock->Now() + wait;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    state_ = State::kBackingOff;
+  }
+  if (absl::Status status = target_->cluster->Sleep(this, until); !status.ok()) {
+    End(Local(std::move(status)), nullptr);
+    return;
+  }
+  StopWaitingIfCancelled();
+}
+
+// From here on the waiting may be over at any time. A Cancel that came before it began found
+// nothing to stop.
+void Call::StopWaitingIfCancelled() {
+  bool cancelled;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    cancelled = cancelled_;
+  }
+  if (cancelled && target_->cluster->StopWaiting(this))
+    End(Local(absl::CancelledError("cancelled")), nullptr);
 }
 
 void Call::End(http::StreamEnd end, event::WakeBatch* wakes) {
@@ -291,9 +357,13 @@ http::RequestHead Call::MakeHead(Attempt& attempt, bool tls) const {
                          : std::string_view(attempt.host->address());
   }
   head.headers = &request_.headers;
-  if (options_.protocol == Protocol::kGrpc && deadline_ != base::kNever)
-    attempt.head.SetGrpcTimeout(deadline_ - target_->clock->Now());
-  if (options_.trace.has_value()) attempt.head.SetTrace(*options_.trace, target_->span_ids.Next());
+  if (options_.protocol == Protocol::kGrpc) {
+    if (attempt_deadline_ != base::kNever)
+      attempt.head.SetGrpcTimeout(attempt_deadline_ - target_->clock->Now());
+    if (counted_attempts_ > 1)
+      attempt.head.SetPreviousAttempts(static_cast<size_t>(counted_attempts_ - 1));
+  }
+  if (options_.trace.has_value()) attempt.head.SetTrace(*options_.trace, target_->random.Next());
   head.attempt_fields = attempt.head.fields();
   head.has_body = has_body();
   return head;

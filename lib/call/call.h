@@ -4,30 +4,28 @@
 //                  pick: queue
 //   kPicking ─────────────────────▶ kWaiting
 //    │  ▲  ▲                           │
-//    │  │  └─ host set or state changed ┘
-//    │  └── attempt ended, to be repeated
-//    ▼      │
-//   kAttempting ── attempt ended ──▶ kEnded ◀── pick: fail, deadline, Cancel (from every state)
+//    │  │  └─ host set or state changed, or the pause is over ─┐
+//    │  │                              │                       │
+//    │  └── attempt ended, to be       ▼                       │
+//    │       repeated by itself    (kPicking)             kBackingOff
+//    ▼      │                                                  ▲
+//   kAttempting ── attempt ended, to be repeated after a pause ┘
+//    │
+//    └── attempt ended ──▶ kEnded ◀── pick: fail, deadline, Cancel (from every state)
 //
 // Who moves it: the thread that begins the call, then whoever holds the strand of the present
 // attempt's host, or the cluster's loop while it waits. `mutex_` guards the few words that Cancel,
 // which comes from anywhere, must agree on with them.
 //
-// What is repeated, by itself (nothing of it was processed, so it is safe for every request):
-//   - an attempt of which no byte was sent, until the deadline or until no host can be reached
-//   - an attempt that a GOAWAY left out, likewise: a server's maximum of requests per connection is
-//     no error, and a host that only says GOAWAY ends in back-off
-//   - an attempt that the peer refused unprocessed (REFUSED_STREAM), once
-// and within max_attempts and the retry budget:
-//   - refused again
-//   - may have been processed, because the connection was lost, and the request is idempotent
-// and never after something of an answer has been handed to the user.
+// What is repeated is policy::RetryPolicy's to say (weft/retry_options.h has the rules), and the
+// budget's; never after something of an answer has been handed to the user.
 #ifndef WEFT_LIB_CALL_CALL_H_
 #define WEFT_LIB_CALL_CALL_H_
 
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -39,6 +37,8 @@
 #include "call/target.h"
 #include "cluster/cluster.h"
 #include "event/wait_table.h"
+#include "http/answer_code.h"
+#include "policy/retry_policy.h"
 #include "pool/exchange.h"
 #include "pool/host_pool.h"
 #include "weft/call_options.h"
@@ -96,9 +96,11 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   virtual void OnHead(Attempt& attempt, int status, Headers headers) = 0;
   virtual void OnData(Attempt& attempt, std::string_view bytes) = 0;
   virtual void OnTrailers(Headers trailers) = 0;
-  // The attempt is to be repeated: begin the body anew, forget what was received. False: that
-  // cannot be done (any more).
-  virtual bool Rewind() = 0;
+  // The answer of the attempt that has just come to its end, unless something of it was handed out.
+  virtual std::optional<http::Answer> answer() const = 0;
+  // Whether the body can be begun anew, and what was received forgotten.
+  virtual bool CanRewind() const = 0;
+  virtual void Rewind() = 0;
   // Exactly once, last; the status has its payload. Whoever sleeps is to be woken through `wakes`.
   // Runs no user code.
   virtual void OnCallEnd(absl::Status status, event::WakeBatch& wakes) = 0;
@@ -127,7 +129,7 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
 
  private:
   friend class Attempt;
-  enum class State : uint8_t { kPicking, kWaiting, kAttempting, kEnded };
+  enum class State : uint8_t { kPicking, kWaiting, kBackingOff, kAttempting, kEnded };
 
   // cluster::PickWaiter
   void OnPickAgain() override;
@@ -138,8 +140,12 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   void Pick();
   void StartAttempt(base::Ref<cluster::Host> host);
   void OnAttemptEnd(Attempt& attempt, http::StreamEnd end);
-  // Whether to try again after that end.
-  bool MayRepeat(const http::StreamEnd& end);
+  // Whether to try again after that end, and what that takes has been paid; the pause goes to
+  // `wait`.
+  bool MayRepeat(const http::StreamEnd& end, bool timed_out, base::MonoDuration& wait);
+  policy::AttemptEnd Classify(const http::StreamEnd& end, bool timed_out) const;
+  void BackOff(base::MonoDuration wait);
+  void StopWaitingIfCancelled();
   // Ends the call unless it has ended.
   void End(http::StreamEnd end, event::WakeBatch* wakes);
   absl::Status Describe(http::StreamEnd end, base::MonoTime now) const;
@@ -150,11 +156,13 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   const CallOptions options_;
   bool idempotent_ = false;
   bool refused_before_ = false;
+  int counted_attempts_ = 1;                   // without those that were repeated by themselves
   bool waited_ = false;                        // for a host
   http::StreamEnd last_end_;                   // of the attempt before, where the call is repeated
   Processed processed_ = Processed::kNotSent;  // the worst of all attempts
   base::MonoTime started_;
   base::MonoTime deadline_;
+  base::MonoTime attempt_deadline_;
   base::MonoTime last_attempt_started_;
   base::MonoTime ended_;
 

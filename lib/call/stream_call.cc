@@ -205,18 +205,27 @@ void StreamCall::ForgetSent() {
 }
 
 void StreamCall::OnHead(Attempt& attempt, int status, Headers headers) {
+  held_head_.emplace(ResponseHead{status, std::move(headers)});
+  // Perhaps all there is: then the call may be tried again, as long as nobody has seen it.
+  if (options().protocol == Protocol::kGrpc && held_head_->headers.Has("grpc-status")) return;
+  ReleaseHead(attempt.host->strand().wakes());
+}
+
+void StreamCall::ReleaseHead(event::WakeBatch& wakes) {
+  if (!held_head_.has_value()) return;
   PendingResult<HeadResult> reader;
-  HeadResult result = ResponseHead{status, std::move(headers)};
+  HeadResult result = *std::exchange(held_head_, std::nullopt);
   {
     std::lock_guard<std::mutex> lock(io_mutex_);
     head_ = *result;
     ForgetSent();
     reader = std::move(head_reader_);
   }
-  if (reader) Deliver(std::move(reader), std::move(result), &attempt.host->strand().wakes());
+  if (reader) Deliver(std::move(reader), std::move(result), &wakes);
 }
 
 void StreamCall::OnData(Attempt& attempt, std::string_view bytes) {
+  ReleaseHead(attempt.host->strand().wakes());
   PendingResult<ReadResult> reader;
   {
     std::lock_guard<std::mutex> lock(io_mutex_);
@@ -241,14 +250,25 @@ void StreamCall::OnTrailers(Headers trailers) {
   trailers_ = std::move(trailers);
 }
 
-bool StreamCall::Rewind() {
+std::optional<http::Answer> StreamCall::answer() const {
+  if (!held_head_.has_value()) return std::nullopt;
+  return http::Answer{held_head_->status, held_head_->headers, trailers_, received_ > 0};
+}
+
+bool StreamCall::CanRewind() const {
   std::lock_guard<std::mutex> lock(io_mutex_);
-  if (head_.has_value() || forgot_) return false;
+  return !head_.has_value() && !forgot_;
+}
+
+void StreamCall::Rewind() {
+  held_head_.reset();
+  std::lock_guard<std::mutex> lock(io_mutex_);
   out_sent_ = 0;
-  return true;
+  trailers_.Clear();
 }
 
 void StreamCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {
+  ReleaseHead(wakes);
   PendingResult<HeadResult> head_reader;
   PendingResult<ReadResult> reader;
   PendingResult<absl::Status> writer;

@@ -61,7 +61,10 @@ class StreamCall final : public Call {
   void OnHead(Attempt& attempt, int status, Headers headers) override;
   void OnData(Attempt& attempt, std::string_view bytes) override;
   void OnTrailers(Headers trailers) override;
-  bool Rewind() override;
+  std::optional<http::Answer> answer() const override;
+  bool CanRewind() const override;
+  void Rewind() override;
+  void ReleaseHead(event::WakeBatch& wakes);
   void OnCallEnd(absl::Status status, event::WakeBatch& wakes) override;
 
   // Wakes the thread, or lets the callback run on the loop or executor. No lock held.
@@ -72,6 +75,7 @@ class StreamCall final : public Call {
 
   const bool has_body_;
   CallbackGroup callbacks_;
+  std::optional<ResponseHead> held_head_;  // the attempt's, which nobody has seen yet
 
   mutable std::mutex io_mutex_;  // guards the rest; nothing is called with it held
   // The request.

@@ -7,11 +7,12 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "base/ref.h"
+#include "base/shared_random.h"
 #include "cluster/cluster.h"
 #include "event/clock.h"
 #include "policy/retry_budget.h"
+#include "policy/retry_policy.h"
 #include "telemetry/counters.h"
-#include "telemetry/span_ids.h"
 
 namespace weft::inline v0::call {
 
@@ -27,14 +28,18 @@ class Target {
   std::string name;       // as given to GetChannel, for errors
   std::string authority;  // empty: the host's address
   absl::Duration timeout;
-  int max_attempts = 3;
+  const policy::RetryPolicy retry;
   base::Ref<cluster::Cluster> cluster;
   policy::RetryBudget budget;
+  base::SharedRandom random;
   const event::Clock* clock = nullptr;
   telemetry::Counters* counters = nullptr;
-  mutable telemetry::SpanIds span_ids;
 
  protected:
+  explicit Target(const RetryOptions& options)
+      : retry(options),
+        budget({.ratio = options.budget_ratio,
+                .reserve_per_second = options.budget_reserve_per_second}) {}
   ~Target() = default;
 };
 

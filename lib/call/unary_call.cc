@@ -80,10 +80,14 @@ void UnaryCall::OnData(Attempt& attempt, std::string_view bytes) {
   attempt.ConsumeNow(bytes.size());
 }
 
-bool UnaryCall::Rewind() {
+std::optional<http::Answer> UnaryCall::answer() const {
+  return http::Answer{response_.status, response_.headers, response_.trailers,
+                      !response_.body.empty()};
+}
+
+void UnaryCall::Rewind() {
   body_sent_ = 0;
   response_ = Response();
-  return true;
 }
 
 void UnaryCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {

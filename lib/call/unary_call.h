@@ -42,7 +42,9 @@ class UnaryCall final : public Call, public Controlled, private event::Task {
   void OnHead(Attempt& attempt, int status, Headers headers) override;
   void OnData(Attempt& attempt, std::string_view bytes) override;
   void OnTrailers(Headers trailers) override { response_.trailers = std::move(trailers); }
-  bool Rewind() override;
+  std::optional<http::Answer> answer() const override;
+  bool CanRewind() const override { return true; }
+  void Rewind() override;
   void OnCallEnd(absl::Status status, event::WakeBatch& wakes) override;
   // event::Task: the end, on the loop.
   void Run() override;

@@ -61,9 +61,7 @@ class ChannelImpl::Sink final : public ResolverSink {
 
 absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
     std::shared_ptr<FactoryImpl> factory, std::string_view target, ChannelOptions options) {
-  if (options.max_attempts < 1 || options.max_attempts > 5) {
-    return absl::InvalidArgumentError("ChannelOptions::max_attempts must be 1 … 5");
-  }
+  if (absl::Status status = policy::Validate(options.retry); !status.ok()) return status;
   std::shared_ptr<ChannelImpl> channel(
       new ChannelImpl(std::move(factory), target, std::move(options)));
   if (channel->options_.tls.has_value()) {
@@ -80,11 +78,10 @@ absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
 
 ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view target,
                          ChannelOptions options)
-    : factory_(std::move(factory)), options_(std::move(options)) {
+    : Target(options.retry), factory_(std::move(factory)), options_(std::move(options)) {
   name = std::string(target);
   authority = options_.authority;
   timeout = options_.timeout;
-  max_attempts = options_.max_attempts;
   std::unique_ptr<Balancer> balancer;
   if (options_.balancer != nullptr) {
     balancer = options_.balancer();
@@ -94,7 +91,7 @@ ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view 
   cluster = base::MakeRef<cluster::Cluster>(name, factory_->NextLoop(), std::move(balancer));
   clock = &factory_->clock();
   counters = &factory_->counters();
-  span_ids.Seed(factory_->NewSeed());
+  random.Seed(factory_->NewSeed());
 }
 
 ChannelImpl::~ChannelImpl() {

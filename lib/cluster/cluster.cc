@@ -88,22 +88,35 @@ Choice Cluster::Pick(const PickFacts& facts, bool wait_for_ready) const {
 
 absl::Status Cluster::Wait(PickWaiter* waiter, uint64_t version, base::MonoTime deadline) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_.ok() && version_.load(std::memory_order_seq_cst) != version)
+    return absl::OutOfRangeError("changed");
+  waiter->sleeps_ = false;
+  return Enqueue(waiter, waiting_, deadline);
+}
+
+absl::Status Cluster::Sleep(PickWaiter* waiter, base::MonoTime until) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  waiter->sleeps_ = true;
+  return Enqueue(waiter, sleeping_, until);
+}
+
+absl::Status Cluster::Enqueue(PickWaiter* waiter, base::IntrusiveList<PickWaiter>& list,
+                              base::MonoTime until) {
   if (!closed_.ok()) return closed_;
-  if (version_.load(std::memory_order_seq_cst) != version) return absl::OutOfRangeError("changed");
-  if (waiting_.size() >= kMaxWaiting) {
+  if (list.size() >= kMaxWaiting) {
     return absl::ResourceExhaustedError(
         absl::StrCat("too many calls wait for a host (", kMaxWaiting, ")"));
   }
   waiter->Keep();
   waiter->cluster_ = this;
-  waiting_.push_back(waiter);
-  deadlines_.Arm(waiter, deadline);
+  list.push_back(waiter);
+  deadlines_.Arm(waiter, until);
   EnsureBy(deadlines_.next());
   return absl::OkStatus();
 }
 
 void Cluster::Dequeue(PickWaiter* waiter) {
-  waiting_.erase(waiter);
+  ListOf(*waiter).erase(waiter);
   deadlines_.Disarm(waiter);
 }
 
@@ -150,11 +163,15 @@ void Cluster::OnAlarm() {
     std::lock_guard<std::mutex> lock(mutex_);
     deadlines_.RunDue(loop_.now());
     over.swap(expired_);
-    for (PickWaiter* waiter : over) waiting_.erase(waiter);
+    for (PickWaiter* waiter : over) ListOf(*waiter).erase(waiter);
     if (deadlines_.next() != base::kNever) EnsureBy(deadlines_.next());
   }
   for (PickWaiter* waiter : over) {
-    waiter->OnWaitOver(absl::OkStatus());
+    if (waiter->sleeps_) {
+      waiter->OnPickAgain();
+    } else {
+      waiter->OnWaitOver(absl::OkStatus());
+    }
     waiter->Drop();
   }
 }
@@ -164,9 +181,11 @@ void Cluster::Close(absl::Status why) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = why;
-    while (PickWaiter* waiter = waiting_.front()) {
-      Dequeue(waiter);
-      waiters.push_back(waiter);
+    for (base::IntrusiveList<PickWaiter>* list : {&waiting_, &sleeping_}) {
+      while (PickWaiter* waiter = list->front()) {
+        Dequeue(waiter);
+        waiters.push_back(waiter);
+      }
     }
   }
   if (const std::shared_ptr<const State> last = state_.Get()) {

@@ -29,7 +29,8 @@ namespace weft::inline v0::cluster {
 // A call that waits. While it is queued the cluster holds what `Keep` takes.
 class PickWaiter : public base::ListNode<PickWaiter>, private event::Timer {
  public:
-  // Pick again. On the cluster's loop, no lock held; the waiter is not queued any more.
+  // Pick again: something changed, or the time to sleep is over. On the cluster's loop, no lock
+  // held; the waiter is not queued any more.
   virtual void OnPickAgain() = 0;
   // Its deadline passed, or (status not OK) it may not wait any longer. Likewise.
   virtual void OnWaitOver(absl::Status why) = 0;
@@ -43,6 +44,7 @@ class PickWaiter : public base::ListNode<PickWaiter>, private event::Timer {
   friend class Cluster;
   void OnTimer() final;
   class Cluster* cluster_ = nullptr;
+  bool sleeps_ = false;
 };
 
 struct Choice {
@@ -82,6 +84,8 @@ class Cluster final : public base::RefCounted,
   // Queues a waiter whose Pick said kQueue at `version`. OUT_OF_RANGE: something changed since,
   // pick again; RESOURCE_EXHAUSTED: too many wait; CANCELLED: closed.
   absl::Status Wait(PickWaiter* waiter, uint64_t version, base::MonoTime deadline);
+  // Queues a waiter that is to pick again at `until`, whatever changes. Errors as with Wait.
+  absl::Status Sleep(PickWaiter* waiter, base::MonoTime until);
   // True: the waiter was queued and will hear nothing any more. False: it has been, or is being,
   // told.
   bool StopWaiting(PickWaiter* waiter);
@@ -108,7 +112,13 @@ class Cluster final : public base::RefCounted,
   void Run() override;      // after a change: ask the waiters to pick again
   void Drop() override { Release(); }
   void Changed();
-  void Dequeue(PickWaiter* waiter);  // with mutex_
+  // With mutex_.
+  absl::Status Enqueue(PickWaiter* waiter, base::IntrusiveList<PickWaiter>& list,
+                       base::MonoTime until);
+  void Dequeue(PickWaiter* waiter);
+  base::IntrusiveList<PickWaiter>& ListOf(const PickWaiter& waiter) {
+    return waiter.sleeps_ ? sleeping_ : waiting_;
+  }
 
   const std::string name_;
   event::Loop& loop_;
@@ -122,6 +132,7 @@ class Cluster final : public base::RefCounted,
   absl::Status error_;
   absl::Status closed_;
   base::IntrusiveList<PickWaiter> waiting_;
+  base::IntrusiveList<PickWaiter> sleeping_;
   event::TimerHeap deadlines_;
   std::vector<PickWaiter*> expired_;  // between OnTimer and OnAlarm's end
 };

@@ -1,10 +1,8 @@
 #include "weft/trace_context.h"
 
-#include <set>
 #include <string>
 
 #include "support/catch.h"
-#include "telemetry/span_ids.h"
 
 namespace weft {
 namespace {
@@ -46,20 +44,6 @@ TEST_CASE("each byte of a traceparent that is wrong makes it none") {
       TraceContext::Parse("00-00000000000000000000000000000000-00f067aa0ba902b7-01").has_value());
   CHECK_FALSE(
       TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01").has_value());
-}
-
-TEST_CASE("span ids differ, and the same seed gives the same ones") {
-  telemetry::SpanIds ids;
-  telemetry::SpanIds same;
-  ids.Seed(7);
-  same.Seed(7);
-  std::set<std::array<uint8_t, 8>> seen;
-  for (int i = 0; i < 10000; ++i) {
-    const auto id = ids.Next();
-    CHECK(seen.insert(id).second);
-    CHECK(id == same.Next());
-  }
-  CHECK(seen.count({}) == 0);
 }
 
 }  // namespace
