@@ -29,6 +29,8 @@ enum class Protocol : uint8_t {
   kGrpc,
 };
 
+struct AttemptLog;
+
 // What is given up first where not everything can be served.
 enum class Tier : uint8_t { kCritical, kSoft, kSheddable };
 
@@ -71,6 +73,10 @@ struct CallOptions {
   size_t max_response_bytes = size_t{64} << 20;
 
   Protocol protocol = Protocol::kHttp;
+
+  // Written to before the call's result is given; costs nothing where it is null. Not owned; must
+  // outlive the call.
+  AttemptLog* log = nullptr;
 
   // W3C Trace Context and Baggage, sent as `traceparent`, with a span id of its own for each
   // attempt, `tracestate` and `baggage`. The bytes of the views live as idempotency_key's do.

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
@@ -44,6 +45,8 @@ struct ChannelOptions {
   // Null: round robin.
   BalancerFactory balancer = {};
   RetryOptions retry = {};
+  // gRPC's service config, as JSON; empty: none. See Channel::SetServiceConfig.
+  std::string service_config = {};
 };
 
 // What a channel could do with a call now; of its hosts, the best counts.
@@ -92,6 +95,15 @@ class Channel {
   // Waits until a host is connected, at most that long. Calls do not need it; a service that wants
   // its first call to be fast does.
   absl::Status WaitForReady(absl::Duration timeout);
+
+  // gRPC's service config as it is, JSON (gRFC A2, A6): methodConfig with name, timeout,
+  // waitForReady, retryPolicy and the limits of messages, and retryThrottling. It holds for calls
+  // that begin from now on. Of a call, its config and the channel, the shorter timeout and the
+  // lower limit hold; a retryPolicy goes before RetryOptions, and max_attempts of the call before
+  // both. The limits hold for calls of one message each way. INVALID_ARGUMENT names what is wrong
+  // by its path, and the config that was there stays; hedgingPolicy is refused in this version. Any
+  // thread.
+  absl::Status SetServiceConfig(std::string_view json);
 
   // Any thread, at any time. Connect makes an idle channel resolve its target and connect, as its
   // first call would.

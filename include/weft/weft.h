@@ -2,6 +2,7 @@
 #ifndef WEFT_WEFT_H_
 #define WEFT_WEFT_H_
 
+#include "weft/attempt_log.h"      // IWYU pragma: export
 #include "weft/balancer.h"         // IWYU pragma: export
 #include "weft/body.h"             // IWYU pragma: export
 #include "weft/call_handle.h"      // IWYU pragma: export

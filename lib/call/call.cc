@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "call/inbound.h"
 #include "call/request_check.h"
+#include "http/grpc_wire.h"
 #include "weft/error.h"
 
 namespace weft::inline v0::call {
@@ -30,6 +31,7 @@ http::BodyPiece Attempt::ReadBody(char* to, size_t size) {
 const Headers* Attempt::RequestTrailers() { return &call_.request_trailers(); }
 void Attempt::OnHead(int status, Headers headers) {
   Touch();
+  http_status = status;
   call_.OnHead(*this, status, std::move(headers));
 }
 void Attempt::OnData(std::string_view bytes) {
@@ -58,8 +60,30 @@ Call::Call(std::shared_ptr<Target> target, Request request, const CallOptions& o
 
 Call::~Call() = default;
 
+absl::Status Call::ApplyConfig() {
+  if (absl::Status status = CheckOptions(options_); !status.ok()) return status;
+  config_ = target_->config();
+  if (config_ == nullptr) return absl::OkStatus();
+  method_ = config_->service->Find(request_.path);
+  if (method_ == nullptr) return absl::OkStatus();
+  if (method_->timeout.has_value()) {
+    options_.timeout =
+        std::min(options_.timeout.value_or(absl::InfiniteDuration()), *method_->timeout);
+  }
+  options_.wait_for_ready = options_.wait_for_ready || method_->wait_for_ready.value_or(false);
+  options_.max_response_bytes =
+      std::min(options_.max_response_bytes, method_->max_response_bytes.value_or(SIZE_MAX));
+  const size_t prefix = options_.protocol == Protocol::kGrpc ? http::kGrpcPrefixBytes : 0;
+  const size_t limit = method_->max_request_bytes.value_or(SIZE_MAX - prefix);
+  if (request_.body.size() <= limit + prefix) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the request has ", request_.body.size() - prefix,
+                   " bytes, and its service config allows ", limit));
+}
+
 void Call::Begin() {
   started_ = target_->clock->Now();
+  const absl::Status applied = ApplyConfig();
   deadline_ = base::After(started_, options_.timeout.value_or(target_->timeout));
   if (options_.deadline.has_value()) {
     deadline_ =
@@ -70,6 +94,7 @@ void Call::Begin() {
   Retain();  // until the end
   absl::Status refusal = target_->Refusal();
   if (refusal.ok()) refusal = CheckRequest(request_);
+  if (refusal.ok()) refusal = applied;
   // PumpedCall takes the source out; nobody else can do anything with it.
   if (refusal.ok() && request_.source != nullptr) {
     refusal = absl::InvalidArgumentError(
@@ -166,6 +191,7 @@ void Call::StartAttempt(base::Ref<cluster::Host> host) {
   loop_.store(&attempt.host->strand().loop(), std::memory_order_release);
   const base::MonoTime now = attempts_.empty() && !waited_ ? started_ : target_->clock->Now();
   last_attempt_started_ = now;
+  // A service config has none of its own.
   const base::MonoDuration longest = options_.attempt_timeout.has_value()
                                          ? absl::ToChronoNanoseconds(*options_.attempt_timeout)
                                          : target_->retry.attempt_timeout();
@@ -190,104 +216,6 @@ void Call::StartAttempt(base::Ref<cluster::Host> host) {
   }
   attempt.host->Enter();
   attempt.Start();
-}
-
-void Call::OnAttemptEnd(Attempt& attempt, http::StreamEnd end) {
-  attempt.host->Exit();
-  processed_ = std::max(processed_, end.processed);
-  const bool timed_out = attempt_deadline_ < deadline_ && end.origin == Origin::kLocal &&
-                         absl::IsDeadlineExceeded(end.status) && target_->clock->Now() < deadline_;
-  if (timed_out) {
-    end.status = absl::UnavailableError(absl::StrCat(
-        "no answer within the attempt timeout of ",
-        absl::FormatDuration(absl::FromChrono(attempt_deadline_ - last_attempt_started_))));
-  }
-  base::MonoDuration wait{0};
-  if (!MayRepeat(end, timed_out, wait)) {
-    End(std::move(end), &attempt.host->strand().wakes());
-    return;
-  }
-  last_end_ = std::move(end);
-  if (wait > base::MonoDuration::zero()) {
-    BackOff(wait);
-    return;
-  }
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    state_ = State::kPicking;
-  }
-  Pick();
-}
-
-policy::AttemptEnd Call::Classify(const http::StreamEnd& end, bool timed_out) const {
-  using What = policy::AttemptEnd::What;
-  if (end.status.ok()) {
-    const std::optional<http::Answer> answer = this->answer();
-    if (!answer.has_value()) return {What::kOther};
-    const absl::StatusCode code = http::CodeOf(*answer, options_.protocol);
-    if (code == absl::StatusCode::kOk) return {What::kOther};
-    return {What::kAnswered, code,
-            policy::PushbackOf(answer->headers, answer->trailers, target_->clock->WallNow())};
-  }
-  if (timed_out) return {What::kLost};
-  if (end.origin == Origin::kLocal) return {What::kOther};
-  if (end.processed == Processed::kNotSent) return {What::kNotSent};
-  if (end.processed == Processed::kRefused)
-    return {end.origin == Origin::kConnection ? What::kGoaway : What::kRefused};
-  const bool lost = end.origin == Origin::kConnection &&
-                    (absl::IsUnavailable(end.status) || absl::IsInternal(end.status));
-  return {lost ? What::kLost : What::kOther};
-}
-
-bool Call::MayRepeat(const http::StreamEnd& end, bool timed_out, base::MonoDuration& wait) {
-  const policy::AttemptEnd what = Classify(end, timed_out);
-  if (what.what == policy::AttemptEnd::What::kOther || !CanRewind()) return false;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (cancelled_) return false;
-  }
-  const policy::CallFacts facts = {.idempotent = idempotent_,
-                                   .grpc = options_.protocol == Protocol::kGrpc,
-                                   .refused_before = refused_before_,
-                                   .attempts = counted_attempts_};
-  if (what.what == policy::AttemptEnd::What::kRefused) refused_before_ = true;
-  const policy::RetryDecision decision = target_->retry.Decide(
-      what, facts, options_.max_attempts.value_or(target_->retry.max_attempts()),
-      target_->random.Chance());
-  switch (decision.kind) {
-    case policy::RetryDecision::Kind::kNo:
-      return false;
-    case policy::RetryDecision::Kind::kByItself:
-      target_->counters->transparent_retries.Add();
-      break;
-    case policy::RetryDecision::Kind::kAfter: {
-      const base::MonoTime now = target_->clock->Now();
-      if (decision.wait >= deadline_ - now) return false;  // better now than at the deadline
-      if (!target_->budget.TryWithdraw(policy::RetryBudget::Use::kRetry, now)) {
-        target_->counters->retries_refused_by_budget.Add();
-        return false;
-      }
-      target_->counters->retries.Add();
-      ++counted_attempts_;
-      wait = decision.wait;
-      break;
-    }
-  }
-  Rewind();
-  return true;
-}
-
-void Call::BackOff(base::MonoDuration wait) {
-  const base::MonoTime until = target_->clock->Now() + wait;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    state_ = State::kBackingOff;
-  }
-  if (absl::Status status = target_->cluster->Sleep(this, until); !status.ok()) {
-    End(Local(std::move(status)), nullptr);
-    return;
-  }
-  StopWaitingIfCancelled();
 }
 
 // From here on the waiting may be over at any time. A Cancel that came before it began found

@@ -41,6 +41,7 @@
 #include "policy/retry_policy.h"
 #include "pool/exchange.h"
 #include "pool/host_pool.h"
+#include "weft/attempt_log.h"
 #include "weft/call_options.h"
 #include "weft/request.h"
 #include "weft/response.h"
@@ -56,6 +57,7 @@ class Attempt final : public pool::Exchange {
 
   base::Ref<pool::HostPool> host;  // kept until the call ends
   AttemptHead head;
+  int http_status = 0;  // 0: no answer (yet)
 
   // http::StreamUser
   http::BodyPiece ReadBody(char* to, size_t size) override;
@@ -137,12 +139,23 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   void Keep() override { Retain(); }
   void Drop() override { Release(); }
 
+  // What the service config has for this call goes into the options.
+  absl::Status ApplyConfig();
+  const policy::RetryPolicy& retry() const {
+    return method_ != nullptr && method_->retry.has_value() ? *method_->retry : target_->retry;
+  }
+  policy::RetryThrottle* Throttle() const {
+    return config_ != nullptr ? config_->throttle.get() : nullptr;
+  }
   void Pick();
   void StartAttempt(base::Ref<cluster::Host> host);
   void OnAttemptEnd(Attempt& attempt, http::StreamEnd end);
   // Whether to try again after that end, and what that takes has been paid; the pause goes to
   // `wait`.
   bool MayRepeat(const http::StreamEnd& end, bool timed_out, base::MonoDuration& wait);
+  void Log(const Attempt& attempt, const http::StreamEnd& end);
+  // False.
+  bool NoMore(const char* why);
   policy::AttemptEnd Classify(const http::StreamEnd& end, bool timed_out) const;
   void BackOff(base::MonoDuration wait);
   void StopWaitingIfCancelled();
@@ -153,9 +166,12 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
 
   const std::shared_ptr<Target> target_;
   Request request_;
-  const CallOptions options_;
+  CallOptions options_;  // and what the service config adds
+  std::shared_ptr<const CallConfig> config_;
+  const policy::MethodConfig* method_ = nullptr;  // of config_
   bool idempotent_ = false;
   bool refused_before_ = false;
+  AttemptInfo::Why why_ = AttemptInfo::Why::kFirst;  // the present attempt was started
   int counted_attempts_ = 1;                   // without those that were repeated by themselves
   bool waited_ = false;                        // for a host
   http::StreamEnd last_end_;                   // of the attempt before, where the call is repeated

@@ -30,6 +30,14 @@ bool IsIdempotentMethod(std::string_view method) {
   return std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end();
 }
 
+absl::Status CheckOptions(const CallOptions& options) {
+  if (options.max_attempts.has_value() && (*options.max_attempts < 1 || *options.max_attempts > 5))
+    return absl::InvalidArgumentError("CallOptions::max_attempts must be 1 … 5");
+  if (options.attempt_timeout.has_value() && *options.attempt_timeout <= absl::ZeroDuration())
+    return absl::InvalidArgumentError("CallOptions::attempt_timeout must be more than nothing");
+  return absl::OkStatus();
+}
+
 absl::Status CheckRequest(const Request& request) {
   if (request.method.empty() ||
       !std::all_of(request.method.begin(), request.method.end(), IsTokenByte)) {

@@ -2,19 +2,36 @@
 #ifndef WEFT_LIB_CALL_TARGET_H_
 #define WEFT_LIB_CALL_TARGET_H_
 
+#include <atomic>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "base/ref.h"
 #include "base/shared_random.h"
+#include "base/snapshot.h"
 #include "cluster/cluster.h"
 #include "event/clock.h"
 #include "policy/retry_budget.h"
 #include "policy/retry_policy.h"
+#include "policy/retry_throttle.h"
+#include "policy/service_config.h"
 #include "telemetry/counters.h"
 
 namespace weft::inline v0::call {
+
+// A service config that holds, and the tokens of its retryThrottling, if it has that.
+struct CallConfig {
+  explicit CallConfig(std::shared_ptr<const policy::ServiceConfig> parsed)
+      : service(std::move(parsed)) {
+    if (service->retry_throttling().has_value())
+      throttle = std::make_unique<policy::RetryThrottle>(*service->retry_throttling());
+  }
+  std::shared_ptr<const policy::ServiceConfig> service;
+  std::unique_ptr<policy::RetryThrottle> throttle;
+};
 
 // Its one subclass is channel::ChannelImpl. Shared by the channel and its calls; keeps the loops
 // alive. Thread-safe.
@@ -29,6 +46,10 @@ class Target {
   std::string authority;  // empty: the host's address
   absl::Duration timeout;
   const policy::RetryPolicy retry;
+  // Null: there is none, and nothing to look up.
+  std::shared_ptr<const CallConfig> config() const {
+    return has_config_.load(std::memory_order_acquire) ? config_.Get() : nullptr;
+  }
   base::Ref<cluster::Cluster> cluster;
   policy::RetryBudget budget;
   base::SharedRandom random;
@@ -41,6 +62,15 @@ class Target {
         budget({.ratio = options.budget_ratio,
                 .reserve_per_second = options.budget_reserve_per_second}) {}
   ~Target() = default;
+  void SetConfig(std::shared_ptr<const CallConfig> config) {
+    const bool there = config != nullptr;
+    config_.Set(std::move(config));
+    has_config_.store(there, std::memory_order_release);
+  }
+
+ private:
+  base::Snapshot<CallConfig> config_;
+  std::atomic<bool> has_config_{false};
 };
 
 }  // namespace weft::inline v0::call

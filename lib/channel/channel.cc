@@ -128,6 +128,9 @@ Stream Channel::Open(Request request, CallOptions options, bool end_of_request) 
 }
 
 absl::Status Channel::WaitForReady(absl::Duration timeout) { return impl_->WaitForReady(timeout); }
+absl::Status Channel::SetServiceConfig(std::string_view json) {
+  return impl_->SetServiceConfig(json);
+}
 ChannelState Channel::State() const { return impl_->State(); }
 void Channel::Connect() {
   event::WeftCode weft;

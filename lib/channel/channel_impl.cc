@@ -64,6 +64,10 @@ absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
   if (absl::Status status = policy::Validate(options.retry); !status.ok()) return status;
   std::shared_ptr<ChannelImpl> channel(
       new ChannelImpl(std::move(factory), target, std::move(options)));
+  if (!channel->options_.service_config.empty()) {
+    absl::Status status = channel->SetServiceConfig(channel->options_.service_config);
+    if (!status.ok()) return status;
+  }
   if (channel->options_.tls.has_value()) {
     auto tls = channel->factory_->TlsContextFor(*channel->options_.tls);
     if (!tls.ok()) return tls.status();
@@ -169,6 +173,20 @@ absl::Status ChannelImpl::WaitForReady(absl::Duration wait) {
   return absl::Status(status.code(),
                       absl::StrCat(name, ": no host was connected: ", status.message(),
                                    choice.status.ok() ? "" : "; ", choice.status.message()));
+}
+
+absl::Status ChannelImpl::SetServiceConfig(std::string_view json) {
+  auto parsed = policy::ServiceConfig::Parse(json);
+  if (!parsed.ok()) {
+    return absl::Status(parsed.status().code(),
+                        absl::StrCat("service config: ", parsed.status().message()));
+  }
+  if ((*parsed)->has_hedging()) {
+    return absl::InvalidArgumentError(
+        "service config: it has a hedgingPolicy, which this version cannot honour");
+  }
+  SetConfig(std::make_shared<const call::CallConfig>(*std::move(parsed)));
+  return absl::OkStatus();
 }
 
 ChannelState ChannelImpl::State() const {

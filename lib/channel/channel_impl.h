@@ -33,6 +33,7 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
     if (!started_.load(std::memory_order_acquire)) Start();
   }
   absl::Status WaitForReady(absl::Duration timeout);
+  absl::Status SetServiceConfig(std::string_view json);
   ChannelState State() const;
   void WhenStateIsNot(ChannelState from, absl::Duration timeout,
                       absl::AnyInvocable<void(bool) &&> done);

@@ -75,26 +75,28 @@ RetryPolicy::RetryPolicy(const RetryOptions& options)
 RetryDecision RetryPolicy::Decide(const AttemptEnd& end, const CallFacts& call, int max_attempts,
                                   double chance) const {
   using What = AttemptEnd::What;
-  bool worth_it = false;
+  const auto no = [](const char* why) {
+    return RetryDecision{RetryDecision::Kind::kNo, base::MonoDuration::zero(), why};
+  };
   switch (end.what) {
     case What::kNotSent:
     case What::kGoaway:
       return {RetryDecision::Kind::kByItself};
     case What::kRefused:
       if (!call.refused_before) return {RetryDecision::Kind::kByItself};
-      worth_it = true;
       break;
     case What::kLost:
-      worth_it = call.idempotent;
+      if (!call.idempotent) return no("it may have been processed, and is not idempotent");
       break;
     case What::kAnswered:
-      worth_it = IsRetryable(end.code) && (call.idempotent || call.grpc) &&
-                 end.pushback.kind != Pushback::Kind::kStop;
+      if (!IsRetryable(end.code)) return no("its code is not retryable");
+      if (!call.idempotent && !call.grpc) return no("it is not idempotent");
+      if (end.pushback.kind == Pushback::Kind::kStop) return no("the host asked for no other");
       break;
     case What::kOther:
-      break;
+      return no("such an end is not repeated");
   }
-  if (!worth_it || call.attempts >= max_attempts) return {};
+  if (call.attempts >= max_attempts) return no("max_attempts were made");
   return {RetryDecision::Kind::kAfter, end.pushback.kind == Pushback::Kind::kWait
                                            ? end.pushback.wait
                                            : Backoff(call.attempts, chance)};

@@ -56,6 +56,7 @@ struct RetryDecision {
   };
   Kind kind = Kind::kNo;
   base::MonoDuration wait{0};
+  const char* why_not = "";  // with kNo
 };
 
 class RetryPolicy {

@@ -281,6 +281,11 @@ absl::StatusOr<EndpointSet> ParseEndpointFile(std::string_view text) {
     return absl::InvalidArgumentError("longer than " + std::to_string(kMaxEndpointFileBytes >> 20) +
                                       " MiB");
   }
+  // The library would take it for the end, and not look at what follows.
+  if (const size_t zero = text.find('\0'); zero != std::string_view::npos) {
+    return absl::InvalidArgumentError("not JSON at byte " + std::to_string(zero + 1) +
+                                      ": a zero byte");
+  }
   Reader reader;
   if (!Json::sax_parse(text.begin(), text.end(), &reader)) return reader.TakeStatus();
   return reader.TakeEndpoints();

@@ -210,6 +210,48 @@ TEST_CASE(
   CHECK(world.times.size() == 3);
 }
 
+TEST_CASE("the log of a call tells each attempt, and why there were no more") {
+  World world;
+  WEFT_SEED_INFO(*world.env);
+  using Why = AttemptInfo::Why;
+  world.answer = [](int n) {
+    if (n == 0) return RogueAnswer::Refused();
+    if (n == 1) return Status(503);
+    return n == 2 ? RogueAnswer{} : RogueAnswer::Reset(kInternalError);
+  };
+  AttemptLog log;
+  SimCall& call = world.client.Get("/", {.log = &log});
+  REQUIRE(world.client.RunUntilDone(call));
+  REQUIRE(call.ok());
+  REQUIRE(log.attempts.size() == 3);
+  CHECK(log.attempts[0].why == Why::kFirst);
+  CHECK(log.attempts[0].code == absl::StatusCode::kUnavailable);
+  CHECK(log.attempts[0].http_status == 0);
+  CHECK_FALSE(log.attempts[0].error.empty());
+  CHECK(log.attempts[1].why == Why::kByItself);
+  CHECK(log.attempts[1].code == absl::StatusCode::kUnavailable);
+  CHECK(log.attempts[1].http_status == 503);
+  CHECK(log.attempts[2].why == Why::kRetry);
+  CHECK(log.attempts[2].code == absl::StatusCode::kOk);
+  CHECK(log.attempts[2].http_status == 200);
+  CHECK(log.attempts[2].started >= log.attempts[1].started + absl::Milliseconds(8));
+  CHECK(log.attempts[0].host != log.attempts[1].host);
+  CHECK(log.why_no_more.empty());
+
+  AttemptLog failed;
+  SimCall& bad = world.client.Post("/", "x", {.log = &failed});
+  REQUIRE(world.client.RunUntilDone(bad));
+  CHECK(failed.attempts.size() == 1);
+  CHECK(failed.why_no_more == "such an end is not repeated");
+  world.answer = [](int) { return Status(503); };
+  AttemptLog all;
+  SimCall& last = world.client.Get("/", {.max_attempts = 2, .log = &all});
+  REQUIRE(world.client.RunUntilDone(last));
+  CHECK(all.attempts.size() == 2);
+  CHECK(all.why_no_more == "max_attempts were made");
+  CHECK(world.client.Close());
+}
+
 TEST_CASE("a stream is tried again while nobody has seen anything of an answer") {
   World world;
   WEFT_SEED_INFO(*world.env);

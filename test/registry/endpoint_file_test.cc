@@ -163,6 +163,9 @@ TEST_CASE("what is no JSON is told with its place", "[endpoint_file]") {
   CHECK_THAT(ErrorOfFields(R"("weight": 1e999)"), StartsWith("not JSON at byte "));
   CHECK_THAT(ErrorOfFields(R"("weight": NaN)"), StartsWith("not JSON at byte "));
   CHECK_THAT(ErrorOf(std::string_view("\0\0\0\0", 4)), StartsWith("not JSON at byte "));
+  // The JSON library takes a zero byte for the end of the text.
+  CHECK_THAT(ErrorOf(std::string_view("{\"endpoints\": []}\0x", 19)),
+             StartsWith("not JSON at byte 18"));
 }
 
 TEST_CASE("limits", "[endpoint_file]") {

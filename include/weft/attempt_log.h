@@ -1,0 +1,42 @@
+// AttemptLog: what a call did, attempt by attempt, for whoever asks for it.
+//
+//   weft::AttemptLog log;
+//   auto response = channel->Call(request, {.log = &log});
+//   for (const weft::AttemptInfo& attempt : log.attempts) …
+#ifndef WEFT_ATTEMPT_LOG_H_
+#define WEFT_ATTEMPT_LOG_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace weft::inline v0 {
+
+struct AttemptInfo {
+  enum class Why : uint8_t {
+    kFirst,
+    kByItself,  // nothing of the one before was processed
+    kRetry,     // by RetryOptions or a service config, paid for by the budget
+  };
+  Why why = Why::kFirst;
+  std::string host;
+  absl::Duration started;  // after the call's start
+  absl::Duration took;
+  // How it ended: with an error, or with an answer, whose code and status these are.
+  absl::StatusCode code = absl::StatusCode::kOk;
+  int http_status = 0;  // 0: no answer
+  std::string error = {};
+};
+
+struct AttemptLog {
+  std::vector<AttemptInfo> attempts;
+  // Why none followed the last one; empty where it was good.
+  std::string why_no_more;
+};
+
+}  // namespace weft::inline v0
+
+#endif  // WEFT_ATTEMPT_LOG_H_
