@@ -24,10 +24,13 @@ namespace weft::inline v0::call {
 
 // A service config that holds, and the tokens of its retryThrottling, if it has that.
 struct CallConfig {
-  explicit CallConfig(std::shared_ptr<const policy::ServiceConfig> parsed)
+  // `before`: the one whose place it takes, or null.
+  CallConfig(std::shared_ptr<const policy::ServiceConfig> parsed, const CallConfig* before)
       : service(std::move(parsed)) {
-    if (service->retry_throttling().has_value())
-      throttle = std::make_unique<policy::RetryThrottle>(*service->retry_throttling());
+    if (service->retry_throttling().has_value()) {
+      throttle = std::make_unique<policy::RetryThrottle>(
+          *service->retry_throttling(), before != nullptr ? before->throttle.get() : nullptr);
+    }
   }
   std::shared_ptr<const policy::ServiceConfig> service;
   std::unique_ptr<policy::RetryThrottle> throttle;

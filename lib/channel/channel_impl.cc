@@ -185,7 +185,8 @@ absl::Status ChannelImpl::SetServiceConfig(std::string_view json) {
     return absl::InvalidArgumentError(
         "service config: it has a hedgingPolicy, which this version cannot honour");
   }
-  SetConfig(std::make_shared<const call::CallConfig>(*std::move(parsed)));
+  const std::lock_guard<std::mutex> lock(update_mutex_);  // one at a time
+  SetConfig(std::make_shared<const call::CallConfig>(*std::move(parsed), config().get()));
   return absl::OkStatus();
 }
 

@@ -18,10 +18,13 @@ int64_t Thousandths(double tokens) {
   return static_cast<int64_t>(std::floor(std::min(tokens, kMostTokens) * kToken + kSlack));
 }
 
-RetryThrottle::RetryThrottle(const RetryThrottling& throttling)
+RetryThrottle::RetryThrottle(const RetryThrottling& throttling, const RetryThrottle* before)
     : max_(std::max<int64_t>(Thousandths(throttling.max_tokens), 1)),
       ratio_(std::max<int64_t>(Thousandths(throttling.token_ratio), 1)),
-      count_(max_) {}
+      // At most a million thousandths each: the product fits.
+      count_(before == nullptr
+                 ? max_
+                 : max_ * before->count_.load(std::memory_order_relaxed) / before->max_) {}
 
 void RetryThrottle::OnFailure() { Add(-kToken); }
 void RetryThrottle::OnSuccess() { Add(ratio_); }

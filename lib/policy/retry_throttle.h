@@ -28,8 +28,9 @@ int64_t Thousandths(double tokens);
 // Thread-safe and lock-free.
 class RetryThrottle {
  public:
-  // Full. Values out of range count as the nearest in it.
-  explicit RetryThrottle(const RetryThrottling& throttling);
+  // As full as `before` was, or full where that is null: a new config is no reason to forget that
+  // calls fail. Values out of range count as the nearest in it.
+  explicit RetryThrottle(const RetryThrottling& throttling, const RetryThrottle* before = nullptr);
   RetryThrottle(const RetryThrottle&) = delete;
   RetryThrottle& operator=(const RetryThrottle&) = delete;
 

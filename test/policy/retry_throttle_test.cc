@@ -16,6 +16,16 @@ TEST_CASE("a new throttle is full and allows") {
   CHECK(throttle.Allows());
 }
 
+TEST_CASE("a throttle that takes another's place is as full as that was") {
+  RetryThrottle old({.max_tokens = 10, .token_ratio = 0.1});
+  for (int i = 0; i < 6; ++i) old.OnFailure();
+  const RetryThrottle larger({.max_tokens = 1000, .token_ratio = 1}, &old);
+  CHECK(larger.tokens() == 400);
+  CHECK_FALSE(larger.Allows());
+  const RetryThrottle smaller({.max_tokens = 5, .token_ratio = 1}, &old);
+  CHECK(smaller.tokens() == 2);
+}
+
 TEST_CASE("extra attempts end at half of the tokens, and not before") {
   RetryThrottle throttle({.max_tokens = 10, .token_ratio = 0.1});
   for (int i = 0; i < 4; ++i) throttle.OnFailure();
