@@ -184,6 +184,7 @@ void Call::OnWaitOver(absl::Status why) {
 }
 
 void Call::StartAttempt(base::Ref<cluster::Host> host) {
+  if (std::exchange(repeats_, false)) Rewind();
   auto made = std::make_unique<Attempt>(*this);
   Attempt& attempt = *made;
   // Every host of a factory is a HostPool (channel/host_table).

@@ -171,6 +171,7 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   const policy::MethodConfig* method_ = nullptr;  // of config_
   bool idempotent_ = false;
   bool refused_before_ = false;
+  bool repeats_ = false;  // the attempt before, whose answer is kept until the next one starts
   AttemptInfo::Why why_ = AttemptInfo::Why::kFirst;  // the present attempt was started
   int counted_attempts_ = 1;                   // without those that were repeated by themselves
   bool waited_ = false;                        // for a host

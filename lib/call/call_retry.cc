@@ -86,12 +86,17 @@ policy::AttemptEnd Call::Classify(const http::StreamEnd& end, bool timed_out) co
 bool Call::MayRepeat(const http::StreamEnd& end, bool timed_out, base::MonoDuration& wait) {
   const policy::AttemptEnd what = Classify(end, timed_out);
   if (policy::RetryThrottle* const throttle = Throttle()) {
-    // gRFC A6: what a retry policy names, and a host that asks for no further attempt.
+    // gRFC A6: what a retry policy names, and a host that asks for no further attempt. What ended
+    // here says nothing of the host.
     const bool failed =
         what.what == policy::AttemptEnd::What::kAnswered
             ? retry().IsRetryable(what.code) || what.pushback.kind == policy::Pushback::Kind::kStop
-            : !end.status.ok() && end.origin != Origin::kLocal;
-    failed ? throttle->OnFailure() : throttle->OnSuccess();
+            : !end.status.ok();
+    if (!failed) {
+      throttle->OnSuccess();
+    } else if (timed_out || end.origin != Origin::kLocal) {
+      throttle->OnFailure();
+    }
   }
   const bool good = end.status.ok() && what.what == policy::AttemptEnd::What::kOther;
   if (good) return false;
@@ -133,7 +138,7 @@ bool Call::MayRepeat(const http::StreamEnd& end, bool timed_out, base::MonoDurat
       break;
     }
   }
-  Rewind();
+  repeats_ = true;
   return true;
 }
 

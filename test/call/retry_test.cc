@@ -185,6 +185,28 @@ TEST_CASE("the deadline is the call's, however many attempts there are") {
   CHECK(world.client.Close());
 }
 
+TEST_CASE("an answer that was to be bettered is given where no host is left to try") {
+  World world(
+      {.retryable = {absl::StatusCode::kUnavailable}, .initial_backoff = absl::Milliseconds(500)});
+  WEFT_SEED_INFO(*world.env);
+  world.answer = [](int) {
+    RogueAnswer answer = Status(503, {{"x", "y"}});
+    answer.body = "sorry";
+    return answer;
+  };
+  SimCall& call = world.client.Get("/", {.timeout = absl::Seconds(60)});
+  world.env->RunFor(100ms);
+  REQUIRE(world.times.size() == 1);
+  world.a.Kill();
+  world.b.Kill();
+  REQUIRE(world.client.RunUntilDone(call));
+  REQUIRE(call.ok());
+  CHECK(call.response().status == 503);
+  CHECK(call.response().headers["x"] == "y");
+  CHECK(call.response().body == "sorry");
+  CHECK(world.client.Close());
+}
+
 TEST_CASE(
     "a call that waits for its next attempt can be cancelled, dropped, and ended with the "
     "factory") {
