@@ -24,11 +24,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-volatile std::sig_atomic_t interrupted = 0;
+// Read by all callers, so more than a volatile flag; without a lock, so a handler may write it.
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 void StopOnInterrupt() {
   struct sigaction action = {};
-  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_handler = [](int) { interrupted.store(true, std::memory_order_relaxed); };
   action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
 }
@@ -44,7 +46,8 @@ class Run {
 
   // Whether there is one more call to make; then it is the caller's to make.
   bool Take() {
-    return interrupted == 0 && taken_.fetch_add(1, std::memory_order_relaxed) < args_.calls;
+    return !interrupted.load(std::memory_order_relaxed) &&
+           taken_.fetch_add(1, std::memory_order_relaxed) < args_.calls;
   }
   void CountEnded() { ended_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -160,7 +163,8 @@ int RunLoad(const weft::ChannelFactory& factory, weft::Channel& channel, const A
   const absl::Duration took = absl::FromChrono(Clock::now() - start);
   for (std::thread& thread : threads) thread.join();
 
-  const Report report = {args, tally, took, factory.Stats(), interrupted != 0};
+  const Report report = {args, tally, took, factory.Stats(),
+                         interrupted.load(std::memory_order_relaxed)};
   std::fputs(args.json ? ReportJson(report).c_str() : ReportText(report).c_str(), stdout);
   if (args.verbose) std::fprintf(stderr, "%s", channel.DebugString().c_str());
   for (const auto& [kind, failures] : tally.failures()) PrintError(failures.example);
