@@ -287,8 +287,8 @@ struct Pushed {
       class Pushing final : public Resolver {
        public:
         explicit Pushing(Pushed& pushed) : pushed_(pushed) {}
-        void Start(std::shared_ptr<ResolverSink> sink) override {
-          pushed_.sink = std::move(sink);
+        void Start(std::shared_ptr<ResolverSink> to) override {
+          pushed_.sink = std::move(to);
           pushed_.sink->OnEndpoints(pushed_.endpoints);
         }
 
