@@ -83,7 +83,9 @@ absl::Status Call::ApplyConfig() {
 
 void Call::Begin() {
   started_ = target_->clock->Now();
-  const absl::Status applied = ApplyConfig();
+  // First: in a forked child no lock may be taken.
+  absl::Status refusal = target_->Refusal();
+  if (refusal.ok()) refusal = ApplyConfig();
   deadline_ = base::After(started_, options_.timeout.value_or(target_->timeout));
   if (options_.deadline.has_value()) {
     deadline_ =
@@ -92,9 +94,7 @@ void Call::Begin() {
   idempotent_ = options_.idempotent || IsIdempotentMethod(request_.method) ||
                 request_.headers.Has("idempotency-key");
   Retain();  // until the end
-  absl::Status refusal = target_->Refusal();
   if (refusal.ok()) refusal = CheckRequest(request_);
-  if (refusal.ok()) refusal = applied;
   // PumpedCall takes the source out; nobody else can do anything with it.
   if (refusal.ok() && request_.source != nullptr) {
     refusal = absl::InvalidArgumentError(
