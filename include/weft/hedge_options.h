@@ -5,7 +5,8 @@
 // a slow disk, a lost packet. It costs the servers work, so it is off until it is asked for, hedges
 // are few (of all calls so many, and only while the budget that retries take from is more than half
 // full, RetryOptions::budget_ratio), and only calls that are idempotent are hedged. A hedge goes to
-// a host that the call has not tried.
+// a host that the call has not tried. An attempt that ends with a retryable code
+// (RetryOptions::retryable), or with its connection, does not end the call while another one runs.
 //
 // Kinds (Dean and Barroso, "The Tail at Scale", 2013; gRFC A6; Finagle's backup requests):
 //   kAfterDelay    a hedge starts when there is no answer after `delay`
@@ -18,9 +19,7 @@
 #define WEFT_HEDGE_OPTIONS_H_
 
 #include <cstdint>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/time/time.h"
 
 namespace weft::inline v0 {
@@ -28,7 +27,7 @@ namespace weft::inline v0 {
 struct HedgeOptions {
   enum class When : uint8_t { kNever, kAfterDelay, kAtPercentile, kAdaptive };
   When when = When::kNever;
-  // In all, 2 … 5, retries included.
+  // A call is hedged up to so many attempts, 2 … 5, retries among them.
   int max_attempts = 2;
   // With kAfterDelay: from the call's start to the first hedge, and from one hedge to the next; 0:
   // all at once.
@@ -37,10 +36,6 @@ struct HedgeOptions {
   double percentile = 0.95;
   // With kAtPercentile and kAdaptive: the share of calls that may be hedged at most, 0.001 … 0.5.
   double ratio = 0.05;
-  // An attempt that is answered with one of these does not end the call while another may be
-  // better: the next attempt starts at once. Any other answer is the answer. Retryable codes count
-  // too (RetryOptions::retryable).
-  std::vector<absl::StatusCode> non_fatal = {};
 };
 
 }  // namespace weft::inline v0
