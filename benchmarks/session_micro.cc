@@ -17,6 +17,7 @@ struct Owner final : http::SessionOwner {
   void OnSettings() override {}
   void OnGoaway(uint32_t, std::string_view) override {}
   void OnPingAck(uint64_t) override {}
+  void OnReset() override {}
 };
 
 struct User final : http::StreamUser {

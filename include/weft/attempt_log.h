@@ -1,8 +1,5 @@
-// AttemptLog: what a call did, attempt by attempt, for whoever asks for it.
-//
-//   weft::AttemptLog log;
-//   auto response = channel->Call(request, {.log = &log});
-//   for (const weft::AttemptInfo& attempt : log.attempts) …
+// AttemptLog: what a call did, attempt by attempt: CallInfo::log of a response, CallError::log of
+// an error.
 #ifndef WEFT_ATTEMPT_LOG_H_
 #define WEFT_ATTEMPT_LOG_H_
 
@@ -20,11 +17,14 @@ struct AttemptInfo {
     kFirst,
     kByItself,  // nothing of the one before was processed
     kRetry,     // by RetryOptions or a service config, paid for by the budget
+    kHedge,     // by HedgeOptions or a service config, beside others that ran; likewise
   };
   Why why = Why::kFirst;
   std::string host;
   absl::Duration started;  // after the call's start
   absl::Duration took;
+  // Another one was answered first, and this one was given up.
+  bool lost = false;
   // How it ended: with an error, or with an answer, whose code and status these are.
   absl::StatusCode code = absl::StatusCode::kOk;
   int http_status = 0;  // 0: no answer

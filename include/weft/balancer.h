@@ -37,7 +37,9 @@ class HostView {
  public:
   virtual const std::string& address() const = 0;
   virtual HostState state() const = 0;
-  // Requests in flight from this process, waiting ones included.
+  // Requests in flight from this process, waiting ones included, and for up to 2 s more those that
+  // were cancelled because another attempt of their call was answered first: a host that is too
+  // slow to win must not look idle.
   virtual uint32_t in_flight() const = 0;
 
  protected:

@@ -28,6 +28,13 @@ class BodySource {
   virtual absl::StatusOr<bool> Read(std::string& out) = 0;
   // Asked once, after the last Read: what follows the body.
   virtual Headers Trailers() { return {}; }
+
+  // Whether Rewind can be asked for; asked once, before the first Read.
+  virtual bool can_rewind() const { return false; }
+  // The body is to be sent from its start, to another host: the next Read gives its first bytes. An
+  // error ends the call. Without it a call can be tried again only while no more than 256 KiB were
+  // sent, which are kept for that.
+  virtual absl::Status Rewind() { return absl::UnimplementedError("cannot rewind"); }
 };
 
 class BodySink {

@@ -29,8 +29,6 @@ enum class Protocol : uint8_t {
   kGrpc,
 };
 
-struct AttemptLog;
-
 // What is given up first where not everything can be served.
 enum class Tier : uint8_t { kCritical, kSoft, kSheddable };
 
@@ -64,6 +62,9 @@ struct CallOptions {
   // In place of the channel's (RetryOptions), 1 … 5 attempts, and a longest time for each of them.
   std::optional<int> max_attempts = {};
   std::optional<absl::Duration> attempt_timeout = {};
+  // In place of what HedgeOptions or a service config say: a hedge after that long, and one more
+  // each time as much has passed; absl::InfiniteDuration(): none. Only idempotent calls are hedged.
+  std::optional<absl::Duration> hedge_delay = {};
   // While no host can be reached, wait for one until the deadline instead of failing with the
   // reason.
   bool wait_for_ready = false;
@@ -73,10 +74,6 @@ struct CallOptions {
   size_t max_response_bytes = size_t{64} << 20;
 
   Protocol protocol = Protocol::kHttp;
-
-  // Written to before the call's result is given; costs nothing where it is null. Not owned; must
-  // outlive the call.
-  AttemptLog* log = nullptr;
 
   // W3C Trace Context and Baggage, sent as `traceparent`, with a span id of its own for each
   // attempt, `tracestate` and `baggage`. The bytes of the views live as idempotency_key's do.

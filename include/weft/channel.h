@@ -21,6 +21,7 @@
 #include "weft/balancer.h"
 #include "weft/call_handle.h"
 #include "weft/call_options.h"
+#include "weft/hedge_options.h"
 #include "weft/pending_call.h"
 #include "weft/request.h"
 #include "weft/response.h"
@@ -45,6 +46,7 @@ struct ChannelOptions {
   // Null: round robin.
   BalancerFactory balancer = {};
   RetryOptions retry = {};
+  HedgeOptions hedge = {};
   // gRPC's service config, as JSON; empty: none. See Channel::SetServiceConfig.
   std::string service_config = {};
 };

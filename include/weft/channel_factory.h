@@ -58,6 +58,13 @@ struct ConnectionOptions {
   size_t connection_window = size_t{16} << 20;
   size_t max_stream_window = size_t{16} << 20;
   size_t max_connection_window = size_t{64} << 20;
+  // Servers close a connection on which too many streams are reset (CVE-2023-44487; nghttp2, and so
+  // node, allows 1000 and 33 a second more, others 100 … 1024 in all). So hedges that lost are
+  // reset only while the resets of a connection, those of cancelled calls and deadlines included,
+  // stay within a burst and so many a second more; beyond that what is still answered to them is
+  // discarded until it ends, or until the attempt's deadline. A burst of 0: losers are never reset.
+  int reset_burst = 100;
+  double resets_per_second = 20;
   // Calls waiting for a stream of one host; one more fails with RESOURCE_EXHAUSTED.
   size_t max_pending_per_host = 65536;
   // Header list of one response, as RFC 9113 section 6.5.2 counts it; above: that call fails with
@@ -75,6 +82,11 @@ struct FactoryStats {
   uint64_t transparent_retries = 0;
   uint64_t retries = 0;
   uint64_t retries_refused_by_budget = 0;
+  uint64_t hedges = 0;
+  uint64_t hedges_refused_by_budget = 0;
+  uint64_t hedges_won = 0;      // were the first to be answered
+  uint64_t resets_sent = 0;     // RST_STREAM, whatever for
+  uint64_t losers_drained = 0;  // ConnectionOptions::reset_burst
   uint64_t keepalive_timeouts = 0;
   uint64_t protocol_errors =
       0;  // connections closed because the peer broke the protocol or flooded

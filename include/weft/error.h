@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "weft/attempt_log.h"
 
 namespace weft::inline v0 {
 
@@ -36,6 +37,7 @@ struct CallError {
   Processed processed = Processed::kNotSent;
   std::string host = {};  // address of the last attempt's host; empty: no host was picked
   int attempts = 0;       // attempts started
+  AttemptLog log = {};    // each of them
 };
 
 // The payload of a status that a call, stream or channel returned; nothing for any other status.

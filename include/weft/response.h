@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "weft/attempt_log.h"
 #include "weft/headers.h"
 
 namespace weft::inline v0 {
@@ -14,9 +15,11 @@ namespace weft::inline v0 {
 struct CallInfo {
   std::string host;         // address of the host that answered, "10.0.0.7:8080"
   int attempts = 0;         // attempts that were started on a host, transparent retries included
-  absl::Duration waited;    // before the last attempt was given to its host (names, connections)
+  absl::Duration waited;    // before the attempt was given to that host (names, connections)
   absl::Duration took;      // from the call's start to its end
-  uint64_t body_bytes = 0;  // of the last attempt's answer
+  uint64_t body_bytes = 0;  // of the answer
+  // Where there was more than one attempt, or could have been; empty otherwise.
+  AttemptLog log;
 };
 
 struct ResponseHead {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/strings.h"
 #include "call/inbound.h"
 #include "call/request_check.h"
 #include "http/grpc_wire.h"
@@ -20,31 +19,6 @@ http::StreamEnd Local(absl::Status status) {
 }
 
 }  // namespace
-
-// ---- Attempt ----
-
-http::BodyPiece Attempt::ReadBody(char* to, size_t size) {
-  const http::BodyPiece piece = call_.ReadBody(to, size);
-  if (piece.bytes > 0) Touch();
-  return piece;
-}
-const Headers* Attempt::RequestTrailers() { return &call_.request_trailers(); }
-void Attempt::OnHead(int status, Headers headers) {
-  Touch();
-  http_status = status;
-  call_.OnHead(*this, status, std::move(headers));
-}
-void Attempt::OnData(std::string_view bytes) {
-  Touch();
-  call_.OnData(*this, bytes);
-}
-void Attempt::OnTrailers(Headers trailers) { call_.OnTrailers(std::move(trailers)); }
-http::RequestHead Attempt::RequestHeadFor(bool tls) { return call_.MakeHead(*this, tls); }
-void Attempt::OnExchangeEnd(http::StreamEnd end) { call_.OnAttemptEnd(*this, std::move(end)); }
-void Attempt::Keep() { call_.Retain(); }
-void Attempt::Drop() { call_.Release(); }
-
-// ---- Call ----
 
 Call::Call(std::shared_ptr<Target> target, Request request, const CallOptions& options)
     : target_(std::move(target)),
@@ -92,7 +66,10 @@ void Call::Begin() {
         std::min(deadline_, base::After(started_, *options_.deadline - target_->clock->WallNow()));
   }
   idempotent_ = options_.idempotent || IsIdempotentMethod(request_.method) ||
-                request_.headers.Has("idempotency-key");
+                request_.headers.Has("idempotency-key") ||
+                // Whoever hedges a method by its config has said that it may run more than once.
+                (method_ != nullptr && method_->hedging.has_value());
+  max_attempts_ = options_.max_attempts.value_or(retry().max_attempts());
   Retain();  // until the end
   if (refusal.ok()) refusal = CheckRequest(request_);
   // PumpedCall takes the source out; nobody else can do anything with it.
@@ -101,55 +78,76 @@ void Call::Begin() {
         "the request has a source: pass it to Start or Call, not to Open");
   }
   if (!refusal.ok()) {
-    End(Local(std::move(refusal)), nullptr);
+    End(Local(std::move(refusal)));
     return;
   }
   if (deadline_ <= started_) {
-    End(Local(absl::DeadlineExceededError("the deadline had passed before the call began")),
-        nullptr);
+    End(Local(absl::DeadlineExceededError("the deadline had passed before the call began")));
     return;
   }
   target_->budget.Deposit(started_);
+  ArmHedge();
   Pick();
 }
 
 void Call::Cancel() {
-  Attempt* attempt = nullptr;
+  Attempts running;
   bool waiting = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (state_ == State::kEnded || cancelled_) return;
     cancelled_ = true;
-    if (state_ == State::kAttempting) attempt = attempts_.back().get();
+    running = RunningLocked();
     waiting = state_ == State::kWaiting || state_ == State::kBackingOff;
   }
-  if (attempt != nullptr) attempt->Cancel();
-  // In kPicking, and where the waiting is over, the thread that moves the call sees `cancelled_`.
-  if (waiting && target_->cluster->StopWaiting(this))
-    End(Local(absl::CancelledError("cancelled")), nullptr);
+  for (Attempt* const attempt : running) attempt->Cancel();
+  // In kPicking, where one more is being started, and where the waiting is over, the thread that
+  // moves the call sees `cancelled_`.
+  if (waiting && target_->cluster->StopWaiting(this)) End(Local(absl::CancelledError("cancelled")));
+}
+
+std::vector<const HostView*> Call::Tried() const {
+  std::vector<const HostView*> tried;
+  std::lock_guard<std::mutex> lock(mutex_);
+  tried.reserve(attempts_.size());
+  for (const auto& attempt : attempts_) tried.push_back(attempt->host.get());
+  return tried;
+}
+
+Call::Attempts Call::RunningLocked() const {
+  Attempts running;
+  if (state_ != State::kAttempting) return running;
+  for (const auto& attempt : attempts_) {
+    if (attempt->running) running.push_back(attempt.get());
+  }
+  return running;
+}
+
+Call::Attempts Call::Running() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return RunningLocked();
 }
 
 void Call::Pick() {
-  const bool wait_for_ready = options_.wait_for_ready;
   std::vector<const HostView*> tried;
-  for (const auto& attempt : attempts_) tried.push_back(attempt->host.get());
+  if (!attempts_.empty()) tried = Tried();
   for (;;) {
-    cluster::Choice choice = target_->cluster->Pick({.tried = tried}, wait_for_ready);
+    cluster::Choice choice = target_->cluster->Pick({.tried = tried}, options_.wait_for_ready);
     if (choice.kind == PickResult::Kind::kHost) {
-      StartAttempt(std::move(choice.host));
+      if (!StartAttempt(std::move(choice.host), why_))
+        End(Local(absl::CancelledError("cancelled")));
       return;
     }
     if (choice.kind == PickResult::Kind::kFail) {
       if (absl::Status refusal = target_->Refusal(); !refusal.ok()) {  // why no host is left
-        End(Local(std::move(refusal)), nullptr);
-        return;
+        End(Local(std::move(refusal)));
+      } else if (last_ended_ != nullptr) {
+        // What the attempt met says more than that there is no other host.
+        End(last_ended_->end, last_ended_);
+      } else {
+        const Origin origin = target_->cluster->has_hosts() ? Origin::kConnection : Origin::kLocal;
+        End({std::move(choice.status), origin, Processed::kNotSent});
       }
-      if (!attempts_.empty()) {  // what the attempt met says more than that there is no other host
-        End(std::move(last_end_), nullptr);
-        return;
-      }
-      const Origin origin = target_->cluster->has_hosts() ? Origin::kConnection : Origin::kLocal;
-      End({std::move(choice.status), origin, Processed::kNotSent}, nullptr);
       return;
     }
     {
@@ -160,7 +158,7 @@ void Call::Pick() {
     const absl::Status status = target_->cluster->Wait(this, choice.version, deadline_);
     if (absl::IsOutOfRange(status)) continue;
     if (!status.ok()) {
-      End(Local(status), nullptr);
+      End(Local(status));
       return;
     }
     StopWaitingIfCancelled();
@@ -180,43 +178,7 @@ void Call::OnPickAgain() {
 void Call::OnWaitOver(absl::Status why) {
   if (why.ok())
     why = absl::DeadlineExceededError("the deadline passed while no host could be reached");
-  End(Local(std::move(why)), nullptr);
-}
-
-void Call::StartAttempt(base::Ref<cluster::Host> host) {
-  if (std::exchange(repeats_, false)) Rewind();
-  auto made = std::make_unique<Attempt>(*this);
-  Attempt& attempt = *made;
-  // Every host of a factory is a HostPool (channel/host_table).
-  attempt.host = base::Ref<pool::HostPool>::Adopt(static_cast<pool::HostPool*>(host.Leak()));
-  loop_.store(&attempt.host->strand().loop(), std::memory_order_release);
-  const base::MonoTime now = attempts_.empty() && !waited_ ? started_ : target_->clock->Now();
-  last_attempt_started_ = now;
-  // A service config has none of its own.
-  const base::MonoDuration longest = options_.attempt_timeout.has_value()
-                                         ? absl::ToChronoNanoseconds(*options_.attempt_timeout)
-                                         : target_->retry.attempt_timeout();
-  attempt_deadline_ = longest == base::MonoDuration::max()
-                          ? deadline_
-                          : std::min(deadline_, base::After(now, absl::FromChrono(longest)));
-  attempt.Bind(*attempt.host, now, attempt_deadline_,
-               options_.idle_timeout.has_value() ? absl::ToChronoNanoseconds(*options_.idle_timeout)
-                                                 : base::MonoDuration::zero());
-  bool cancelled;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    cancelled = cancelled_;
-    if (!cancelled) {
-      state_ = State::kAttempting;
-      attempts_.push_back(std::move(made));
-    }
-  }
-  if (cancelled) {
-    End(Local(absl::CancelledError("cancelled")), nullptr);
-    return;
-  }
-  attempt.host->Enter();
-  attempt.Start();
+  End(Local(std::move(why)));
 }
 
 // From here on the waiting may be over at any time. A Cancel that came before it began found
@@ -228,47 +190,97 @@ void Call::StopWaitingIfCancelled() {
     cancelled = cancelled_;
   }
   if (cancelled && target_->cluster->StopWaiting(this))
-    End(Local(absl::CancelledError("cancelled")), nullptr);
+    End(Local(absl::CancelledError("cancelled")));
 }
 
-void Call::End(http::StreamEnd end, event::WakeBatch* wakes) {
+bool Call::StartAttempt(base::Ref<cluster::Host> host, AttemptInfo::Why why) {
+  const bool first = attempts_.empty();
+  if (!first) Rewind();
+  // Every host of a factory is a HostPool (channel/host_table).
+  auto made = std::make_unique<Attempt>(
+      *this, base::Ref<pool::HostPool>::Adopt(static_cast<pool::HostPool*>(host.Leak())), why);
+  Attempt& attempt = *made;
+  attempt.number = counted_attempts_;
+  attempt.started = first && !waited_ ? started_ : target_->clock->Now();
+  // A service config has none of its own.
+  const base::MonoDuration longest = options_.attempt_timeout.has_value()
+                                         ? absl::ToChronoNanoseconds(*options_.attempt_timeout)
+                                         : target_->retry.attempt_timeout();
+  attempt.deadline =
+      longest == base::MonoDuration::max()
+          ? deadline_
+          : std::min(deadline_, base::After(attempt.started, absl::FromChrono(longest)));
+  const base::MonoTime look_at =
+      hedge_ == nullptr ? base::kNever : NextHedge(attempt, first ? started_ : attempt.started);
+  attempt.Bind(*attempt.host, attempt.started, attempt.deadline,
+               options_.idle_timeout.has_value() ? absl::ToChronoNanoseconds(*options_.idle_timeout)
+                                                 : base::MonoDuration::zero(),
+               look_at);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (cancelled_ || state_ == State::kEnded || committed_ != nullptr) return false;
+    loop_.store(&attempt.host->strand().loop(), std::memory_order_release);
+    state_ = State::kAttempting;
+    attempts_.push_back(std::move(made));
+    ++running_;
+    starting_ = false;
+    hedge_at_ = look_at;
+  }
+  attempt.Start();
+  return true;
+}
+
+bool Call::Commit(Attempt& attempt) {
+  if (attempt.committed) return true;
+  Losers losers;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (state_ != State::kAttempting || committed_ != nullptr) return false;
+    committed_ = &attempt;
+    attempt.committed = true;
+    losers = GiveUpOthers(attempt, target_->clock->Now());
+  }
+  if (hedge_ != nullptr) TellHedgePolicy(&attempt, absl::OkStatus(), target_->clock->Now());
+  for (Attempt* const loser : losers) loser->Abandon();
+  return true;
+}
+
+Call::Losers Call::GiveUpOthers(const Attempt& winner, base::MonoTime now) {
+  Losers losers;
+  if (attempts_.size() == 1) return losers;
+  for (const auto& other : attempts_) {
+    if (other.get() == &winner || !other->running || other->lost) continue;
+    other->lost = true;
+    other->ended = now;
+    other->end = Local(absl::CancelledError("another attempt was answered first"));
+    losers.push_back(other.get());
+  }
+  return losers;
+}
+
+void Call::End(http::StreamEnd end, Attempt* attempt) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (state_ == State::kEnded) return;
     state_ = State::kEnded;
+    ended_ = target_->clock->Now();
   }
-  ended_ = target_->clock->Now();
-  absl::Status status;
-  if (!end.status.ok()) status = Describe(std::move(end), ended_);
-  event::WakeBatch own;
-  OnCallEnd(std::move(status), wakes != nullptr ? *wakes : own);
-  own.Wake();
+  event::WakeBatch wakes;
+  Finish(std::move(end), attempt, {}, wakes);
+  wakes.Wake();
   Release();
 }
 
-absl::Status Call::Describe(http::StreamEnd end, base::MonoTime now) const {
-  end.processed = std::max(end.processed, processed_);
-  std::string message = absl::StrCat(target_->name, ": ");
-  CallError error{.origin = end.origin,
-                  .processed = end.processed,
-                  .host = "",
-                  .attempts = static_cast<int>(attempts_.size())};
-  const std::string took =
-      absl::FormatDuration(absl::Trunc(absl::FromChrono(now - started_), absl::Microseconds(100)));
-  if (attempts_.empty()) {
-    absl::StrAppend(&message, end.status.message());
-    if (now - started_ >= std::chrono::milliseconds(1))
-      absl::StrAppend(&message, " (after ", took, ")");
-  } else {
-    error.host = attempts_.back()->host->address();
-    absl::StrAppend(
-        &message, attempts_.size(), attempts_.size() == 1 ? " attempt in " : " attempts in ", took,
-        ", last: ", error.host, end.origin == Origin::kLocal ? ": " : " ", end.status.message());
+void Call::Finish(http::StreamEnd end, Attempt* attempt, const Losers& losers,
+                  event::WakeBatch& wakes) {
+  if (hedge_ != nullptr && committed_ == nullptr) TellHedgePolicy(attempt, end.status, ended_);
+  absl::Status status;
+  if (!end.status.ok()) {
+    if (!losers.empty()) end.processed = Processed::kMaybeProcessed;
+    status = Describe(std::move(end));
   }
-  absl::StrAppend(&message, "; ", base::V(ProcessedName(end.processed)));
-  absl::Status status(end.status.code(), message);
-  SetCallError(status, error);
-  return status;
+  OnCallEnd(attempt, std::move(status), wakes);
+  for (Attempt* const loser : losers) loser->Abandon();
 }
 
 http::RequestHead Call::MakeHead(Attempt& attempt, bool tls) const {
@@ -287,10 +299,10 @@ http::RequestHead Call::MakeHead(Attempt& attempt, bool tls) const {
   }
   head.headers = &request_.headers;
   if (options_.protocol == Protocol::kGrpc) {
-    if (attempt_deadline_ != base::kNever)
-      attempt.head.SetGrpcTimeout(attempt_deadline_ - target_->clock->Now());
-    if (counted_attempts_ > 1)
-      attempt.head.SetPreviousAttempts(static_cast<size_t>(counted_attempts_ - 1));
+    if (attempt.deadline != base::kNever)
+      attempt.head.SetGrpcTimeout(attempt.deadline - target_->clock->Now());
+    if (attempt.number > 1)
+      attempt.head.SetPreviousAttempts(static_cast<size_t>(attempt.number - 1));
   }
   if (options_.trace.has_value()) attempt.head.SetTrace(*options_.trace, target_->random.Next());
   head.attempt_fields = attempt.head.fields();
@@ -304,17 +316,6 @@ void Call::PostCallback(absl::AnyInvocable<void() &&> callback) {
   } else {
     std::thread([callback = std::move(callback)]() mutable { std::move(callback)(); }).detach();
   }
-}
-
-CallInfo Call::Info() const {
-  CallInfo info;
-  info.attempts = static_cast<int>(attempts_.size());
-  if (!attempts_.empty()) {
-    info.host = attempts_.back()->host->address();
-    info.waited = absl::FromChrono(last_attempt_started_ - started_);
-  }
-  info.took = absl::FromChrono(ended_ - started_);
-  return info;
 }
 
 }  // namespace weft::inline v0::call

@@ -6,19 +6,40 @@
 //    │  ▲  ▲                           │
 //    │  │  └─ host set or state changed, or the pause is over ─┐
 //    │  │                              │                       │
-//    │  └── attempt ended, to be       ▼                       │
-//    │       repeated by itself    (kPicking)             kBackingOff
+//    │  └── the last attempt ended,    ▼                       │
+//    │      to be repeated at once (kPicking)             kBackingOff
 //    ▼      │                                                  ▲
-//   kAttempting ── attempt ended, to be repeated after a pause ┘
+//   kAttempting ── the last one ended, to be repeated later ───┘
+//    │  │  ▲
+//    │  └──┘ a hedge is due: one more attempt, beside those that run; one of several ended badly
 //    │
-//    └── attempt ended ──▶ kEnded ◀── pick: fail, deadline, Cancel (from every state)
+//    └── an attempt was answered, or the last one ended ──▶ kEnded ◀── pick: fail, deadline, Cancel
+//                                                                      (from every state)
 //
-// Who moves it: the thread that begins the call, then whoever holds the strand of the present
-// attempt's host, or the cluster's loop while it waits. `mutex_` guards the few words that Cancel,
-// which comes from anywhere, must agree on with them.
+// How the end of an attempt moves it (Judge in call_retry.cc):
 //
-// What is repeated is policy::RetryPolicy's to say (weft/retry_options.h has the rules), and the
-// budget's; never after something of an answer has been handed to the user.
+//   | end of an attempt                     | others run (hedges)      | it was the last one      |
+//   |---------------------------------------|--------------------------|--------------------------|
+//   | good, or not to be bettered           | kEnded; they are         | kEnded                   |
+//   |                                       | abandoned                |                          |
+//   | nothing of it was processed           | another one at once      | another one at once      |
+//   | to be repeated                        | the next hedge at once   | another one after a      |
+//   |                                       |                          | pause                    |
+//   | the same, with a pushback             | the next hedge then      | another one then         |
+//   | the same, and no more are allowed     | nothing: they go on      | kEnded                   |
+//
+// Threads: without hedges one at a time moves a call: the thread that begins it, then whoever holds
+// the strand of the attempt's host, or the cluster's loop while it waits. The attempts of a hedged
+// call run on strands of their own, at the same time: what they receive is in each Attempt alone,
+// and the words below that all of them, and Cancel, must agree on are guarded by `mutex_`. Losers
+// may go on for a while after the end (pool::Exchange::Abandon): they keep the call, and nothing
+// else of the user's, alive.
+//
+// References: whoever moves the call has one, which a running attempt holds in its place.
+//
+// What is repeated is policy::RetryPolicy's to say (weft/retry_options.h has the rules), when to
+// hedge policy::HedgePolicy's (weft/hedge_options.h), and what both may cost the budget's; never
+// after something of an answer has been handed to the user.
 #ifndef WEFT_LIB_CALL_CALL_H_
 #define WEFT_LIB_CALL_CALL_H_
 
@@ -28,60 +49,31 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "base/ref.h"
 #include "base/time.h"
-#include "call/attempt_head.h"
+#include "call/attempt.h"
 #include "call/target.h"
 #include "cluster/cluster.h"
 #include "event/wait_table.h"
 #include "http/answer_code.h"
+#include "policy/hedge_policy.h"
 #include "policy/retry_policy.h"
-#include "pool/exchange.h"
-#include "pool/host_pool.h"
-#include "weft/attempt_log.h"
 #include "weft/call_options.h"
 #include "weft/request.h"
 #include "weft/response.h"
 
 namespace weft::inline v0::call {
 
-class Call;
-
-// One try of a call on one host.
-class Attempt final : public pool::Exchange {
- public:
-  explicit Attempt(Call& call) : call_(call) {}
-
-  base::Ref<pool::HostPool> host;  // kept until the call ends
-  AttemptHead head;
-  int http_status = 0;  // 0: no answer (yet)
-
-  // http::StreamUser
-  http::BodyPiece ReadBody(char* to, size_t size) override;
-  const Headers* RequestTrailers() override;
-  void OnHead(int status, Headers headers) override;
-  void OnData(std::string_view bytes) override;
-  void OnTrailers(Headers trailers) override;
-
- private:
-  // pool::Exchange
-  http::RequestHead RequestHeadFor(bool tls) override;
-  void OnExchangeEnd(http::StreamEnd end) override;
-  void Keep() override;
-  void Drop() override;
-
-  Call& call_;
-};
-
 class Call : public base::RefCounted, private cluster::PickWaiter {
  public:
   // Any thread, any time, any number of times.
   void Cancel();
 
-  const Target& target() const { return *target_; }
+  Target& target() const { return *target_; }
 
  protected:
   Call(std::shared_ptr<Target> target, Request request, const CallOptions& options);
@@ -91,32 +83,41 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   // holds a reference.
   void Begin();
 
-  // What subclasses make of it. All with the strand of the attempt's host held; one at a time.
-  virtual http::BodyPiece ReadBody(char* to, size_t size) = 0;
+  // What subclasses make of it. All with the strand of the attempt's host held, so for each attempt
+  // one at a time.
+  virtual http::BodyPiece ReadBody(Attempt& attempt, char* to, size_t size) = 0;
   virtual bool has_body() const = 0;
   virtual const Headers& request_trailers() const { return request_.trailers; }
-  virtual void OnHead(Attempt& attempt, int status, Headers headers) = 0;
+  virtual void OnHead(Attempt& attempt) = 0;
   virtual void OnData(Attempt& attempt, std::string_view bytes) = 0;
-  virtual void OnTrailers(Headers trailers) = 0;
-  // The answer of the attempt that has just come to its end, unless something of it was handed out.
-  virtual std::optional<http::Answer> answer() const = 0;
-  // Whether the body can be begun anew, and what was received forgotten.
+  // What may be looked at, and perhaps bettered, of the answer of an attempt that has ended:
+  // nothing where some of it was handed out. With mutex_.
+  virtual std::optional<http::Answer> AnswerOf(const Attempt& attempt) const = 0;
+  // Whether an attempt can be begun from the start of the body. Any thread.
   virtual bool CanRewind() const = 0;
-  virtual void Rewind() = 0;
-  // Exactly once, last; the status has its payload. Whoever sleeps is to be woken through `wakes`.
-  // Runs no user code.
-  virtual void OnCallEnd(absl::Status status, event::WakeBatch& wakes) = 0;
+  // An attempt is about to start, after another one.
+  virtual void Rewind() {}
+  // Exactly once, last; the status has its payload. `attempt`: whose end it is; null: none's.
+  // Whoever sleeps is to be woken through `wakes`. Runs no user code.
+  virtual void OnCallEnd(Attempt* attempt, absl::Status status, event::WakeBatch& wakes) = 0;
 
-  // Runs `operation` on the present attempt, if there is one that has not ended.
+  // The answer of `attempt` begins to be handed out: the others are abandoned, and it is not
+  // repeated. False: another one was before it, or the call has ended. With its strand held.
+  bool Commit(Attempt& attempt);
+  // Runs `operation` on each attempt that has not ended.
   template <class Operation>
-  void WithAttempt(Operation&& operation) {
+  void ForEachRunning(Operation&& operation) {
+    for (Attempt* const attempt : Running()) operation(*attempt);
+  }
+  // On the one that was committed, if it has not ended.
+  template <class Operation>
+  void WithCommitted(Operation&& operation) {
     Attempt* attempt;
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      if (state_ != State::kAttempting) return;
-      attempt = attempts_.back().get();
+      attempt = state_ == State::kAttempting ? committed_ : nullptr;
     }
-    operation(*attempt);
+    if (attempt != nullptr) operation(*attempt);
   }
 
   Request& request() { return request_; }
@@ -132,55 +133,98 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
  private:
   friend class Attempt;
   enum class State : uint8_t { kPicking, kWaiting, kBackingOff, kAttempting, kEnded };
+  using Attempts = absl::InlinedVector<Attempt*, 4>;
+  using Losers = std::vector<Attempt*>;  // mostly none
 
+  enum class Next : uint8_t { kNothing, kEnd, kPick, kBackOff, kHedge, kRepeatBeside, kLook };
+  struct Step {
+    Next next = Next::kNothing;
+    base::MonoDuration wait{0};  // with kBackOff
+    Losers losers = {};          // with kEnd
+  };
+
+  // call.cc: the way to an attempt, and the end.
+  absl::Status ApplyConfig();  // what the service config has for this call goes into the options
+  void Pick();
   // cluster::PickWaiter
   void OnPickAgain() override;
   void OnWaitOver(absl::Status why) override;
   void Keep() override { Retain(); }
   void Drop() override { Release(); }
+  void StopWaitingIfCancelled();
+  // False: the call was cancelled, or has ended. The attempt takes over a reference.
+  bool StartAttempt(base::Ref<cluster::Host> host, AttemptInfo::Why why);
+  http::RequestHead MakeHead(Attempt& attempt, bool tls) const;
+  std::vector<const HostView*> Tried() const;
+  Attempts Running() const;
+  Attempts RunningLocked() const;
+  // Unless it has ended; while no attempt runs. `attempt`: whose end it is, if it is one's. Gives
+  // back the reference of whoever moves the call.
+  void End(http::StreamEnd end, Attempt* attempt = nullptr);
+  // With mutex_. They are to be abandoned without it.
+  Losers GiveUpOthers(const Attempt& winner, base::MonoTime now);
+  // The state is kEnded.
+  void Finish(http::StreamEnd end, Attempt* attempt, const Losers& losers, event::WakeBatch& wakes);
 
-  // What the service config has for this call goes into the options.
-  absl::Status ApplyConfig();
+  // call_report.cc: what is told of it.
+  absl::Status Describe(http::StreamEnd end) const;
+  AttemptLog Log() const;
+  AttemptInfo LogOf(const Attempt& attempt) const;
+
+  // call_retry.cc: what follows the end of an attempt. Judge, and what it calls, with mutex_; what
+  // another attempt takes has been paid when it says that there is one.
+  void OnAttemptEnd(Attempt& attempt, http::StreamEnd end);
+  Step Judge(const Attempt& attempt, const policy::AttemptEnd& what);
+  Step EndFor(const char* why);
+  Step Retry(base::MonoDuration wait);
+  Step HedgeInstead(base::MonoDuration wait, bool pushed_back);
+  void Enter(Step& step, base::MonoTime now);
+  void Go(const Step& step, Attempt& attempt, event::WakeBatch& wakes);
+  void GoOnWithout(Attempt& attempt, event::WakeBatch& wakes);
+  // Whether there may be another attempt, as far as the bodies go.
+  bool MayBeginAnew() const { return committed_ == nullptr && CanRewind(); }
+  void MarkTimeout(Attempt& attempt) const;
+  absl::StatusCode CodeOf(const Attempt& attempt) const;
+  policy::AttemptEnd Classify(const Attempt& attempt) const;
+  void Count(policy::RetryThrottle& throttle, const Attempt& attempt,
+             const policy::AttemptEnd& what) const;
+  void BackOff(base::MonoDuration wait);
   const policy::RetryPolicy& retry() const {
-    return method_ != nullptr && method_->retry.has_value() ? *method_->retry : target_->retry;
+    if (method_ != nullptr && method_->retry.has_value()) return *method_->retry;
+    if (method_ != nullptr && method_->hedging.has_value()) return method_->hedging->after;
+    return target_->retry;
   }
   policy::RetryThrottle* Throttle() const {
     return config_ != nullptr ? config_->throttle.get() : nullptr;
   }
-  void Pick();
-  void StartAttempt(base::Ref<cluster::Host> host);
-  void OnAttemptEnd(Attempt& attempt, http::StreamEnd end);
-  // Whether to try again after that end, and what that takes has been paid; the pause goes to
-  // `wait`.
-  bool MayRepeat(const http::StreamEnd& end, bool timed_out, base::MonoDuration& wait);
-  void Log(const Attempt& attempt, const http::StreamEnd& end);
-  // False.
-  bool NoMore(const char* why);
-  policy::AttemptEnd Classify(const http::StreamEnd& end, bool timed_out) const;
-  void BackOff(base::MonoDuration wait);
-  void StopWaitingIfCancelled();
-  // Ends the call unless it has ended.
-  void End(http::StreamEnd end, event::WakeBatch* wakes);
-  absl::Status Describe(http::StreamEnd end, base::MonoTime now) const;
-  http::RequestHead MakeHead(Attempt& attempt, bool tls) const;
+
+  // call_hedge.cc: attempts beside attempts.
+  void ArmHedge();
+  base::MonoTime NextHedge(const Attempt& attempt, base::MonoTime from) const;
+  bool MayHedge() const;  // with mutex_
+  // When to look again.
+  base::MonoTime OnLook(Attempt& attempt);
+  // The caller has set `starting_`, and clears it where this is false: no host, or not allowed.
+  bool StartBeside(AttemptInfo::Why why);
+  cluster::Choice PickForHedge(const std::vector<const HostView*>& tried, base::MonoTime now) const;
+  void LookAgain(base::MonoTime now);
+  bool PayForHedge(base::MonoTime now);
+  // Once, when the first answer came or none will.
+  void TellHedgePolicy(const Attempt* attempt, const absl::Status& end, base::MonoTime now);
+  void TakeReport(Attempt& attempt, const Headers& headers);
 
   const std::shared_ptr<Target> target_;
   Request request_;
   CallOptions options_;  // and what the service config adds
   std::shared_ptr<const CallConfig> config_;
   const policy::MethodConfig* method_ = nullptr;  // of config_
+  policy::HedgePolicy* hedge_ = nullptr;          // null: this call is not hedged
+  int hedge_max_ = 0;                             // attempts, up to which it is
+  base::MonoDuration hedge_delay_{0};
+  int max_attempts_ = 1;
   bool idempotent_ = false;
-  bool refused_before_ = false;
-  bool repeats_ = false;  // the attempt before, whose answer is kept until the next one starts
-  AttemptInfo::Why why_ = AttemptInfo::Why::kFirst;  // the present attempt was started
-  int counted_attempts_ = 1;                   // without those that were repeated by themselves
-  bool waited_ = false;                        // for a host
-  http::StreamEnd last_end_;                   // of the attempt before, where the call is repeated
-  Processed processed_ = Processed::kNotSent;  // the worst of all attempts
   base::MonoTime started_;
   base::MonoTime deadline_;
-  base::MonoTime attempt_deadline_;
-  base::MonoTime last_attempt_started_;
   base::MonoTime ended_;
 
   std::atomic<event::Loop*> loop_;
@@ -189,6 +233,18 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   State state_ = State::kPicking;
   bool cancelled_ = false;
   absl::InlinedVector<std::unique_ptr<Attempt>, 2> attempts_;
+  int running_ = 0;
+  bool starting_ = false;         // somebody is about to start one more, beside those that run
+  Attempt* committed_ = nullptr;  // its answer is being handed out
+  Attempt* last_ended_ = nullptr;
+  AttemptInfo::Why why_ = AttemptInfo::Why::kFirst;  // the next attempt is started
+  int counted_attempts_ = 1;  // made or decided on, without those that were repeated by themselves
+  bool refused_before_ = false;
+  bool waited_ = false;                        // for a host
+  Processed processed_ = Processed::kNotSent;  // the worst of all attempts
+  base::MonoTime hedge_at_ = base::kNever;     // the next one is due
+  int looks_ = 0;                              // for a host that has room for it
+  const char* why_no_more_ = "";
 };
 
 }  // namespace weft::inline v0::call

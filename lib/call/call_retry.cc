@@ -15,65 +15,132 @@ constexpr char kCommitted[] = "something of an answer, or too much of the reques
 }  // namespace
 
 void Call::OnAttemptEnd(Attempt& attempt, http::StreamEnd end) {
-  attempt.host->Exit();
-  processed_ = std::max(processed_, end.processed);
-  const bool timed_out = attempt_deadline_ < deadline_ && end.origin == Origin::kLocal &&
-                         absl::IsDeadlineExceeded(end.status) && target_->clock->Now() < deadline_;
-  if (timed_out) {
-    end.status = absl::UnavailableError(absl::StrCat(
-        "no answer within the attempt timeout of ",
-        absl::FormatDuration(absl::FromChrono(attempt_deadline_ - last_attempt_started_))));
-  }
-  if (options_.log != nullptr) Log(attempt, end);
-  base::MonoDuration wait{0};
-  if (!MayRepeat(end, timed_out, wait)) {
-    End(std::move(end), &attempt.host->strand().wakes());
-    return;
-  }
-  last_end_ = std::move(end);
-  if (wait > base::MonoDuration::zero()) {
-    BackOff(wait);
-    return;
-  }
+  const base::MonoTime now = target_->clock->Now();
+  Step step;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    state_ = State::kPicking;
+    attempt.running = false;
+    --running_;
+    if (!attempt.lost && state_ != State::kEnded) {
+      last_ended_ = &attempt;
+      attempt.ended = now;
+      attempt.end = std::move(end);
+      processed_ = std::max(processed_, attempt.end.processed);
+      MarkTimeout(attempt);
+      attempt.code = CodeOf(attempt);
+      const policy::AttemptEnd what = Classify(attempt);
+      if (policy::RetryThrottle* const throttle = Throttle()) Count(*throttle, attempt, what);
+      step = Judge(attempt, what);
+      Enter(step, now);
+    }
   }
-  Pick();
+  Go(step, attempt, attempt.host->strand().wakes());
 }
 
-void Call::Log(const Attempt& attempt, const http::StreamEnd& end) {
-  AttemptInfo info;
-  info.why = why_;
-  info.host = attempt.host->address();
-  info.started = absl::FromChrono(last_attempt_started_ - started_);
-  info.took = absl::FromChrono(target_->clock->Now() - last_attempt_started_);
-  info.http_status = attempt.http_status;
-  info.code = end.status.code();
-  info.error = std::string(end.status.message());
-  if (end.status.ok()) {
-    if (const std::optional<http::Answer> answer = this->answer())
-      info.code = http::CodeOf(*answer, options_.protocol);
+// With mutex_.
+void Call::Enter(Step& step, base::MonoTime now) {
+  switch (step.next) {
+    case Next::kEnd:
+      state_ = State::kEnded;
+      ended_ = now;
+      step.losers = GiveUpOthers(*last_ended_, now);
+      break;
+    case Next::kPick:
+      state_ = State::kPicking;
+      break;
+    case Next::kBackOff:
+      state_ = State::kBackingOff;
+      break;
+    case Next::kHedge:
+    case Next::kRepeatBeside:
+      starting_ = true;
+      break;
+    case Next::kNothing:
+    case Next::kLook:
+      break;
   }
-  options_.log->attempts.push_back(std::move(info));
 }
 
-bool Call::NoMore(const char* why) {
-  if (options_.log != nullptr) options_.log->why_no_more = why;
-  return false;
+// The caller's reference goes on with the call, or is released.
+void Call::Go(const Step& step, Attempt& attempt, event::WakeBatch& wakes) {
+  switch (step.next) {
+    case Next::kEnd:
+      Finish(attempt.end, &attempt, step.losers, wakes);
+      break;
+    case Next::kPick: {
+      const auto keep = base::Ref<Call>::Share(this);  // the call may end within
+      Pick();
+      return;
+    }
+    case Next::kBackOff: {
+      const auto keep = base::Ref<Call>::Share(this);
+      BackOff(step.wait);
+      return;
+    }
+    case Next::kHedge:
+    case Next::kRepeatBeside: {
+      const bool hedge = step.next == Next::kHedge;
+      if (!StartBeside(hedge ? AttemptInfo::Why::kHedge : AttemptInfo::Why::kByItself)) {
+        GoOnWithout(attempt, wakes);
+        return;
+      }
+      break;
+    }
+    case Next::kLook:
+      ForEachRunning([](Attempt& other) { other.LookNow(); });
+      break;
+    case Next::kNothing:
+      break;
+  }
+  Release();
 }
 
-policy::AttemptEnd Call::Classify(const http::StreamEnd& end, bool timed_out) const {
+// One more was to be started beside those that ran, and was not; meanwhile they may have ended.
+void Call::GoOnWithout(Attempt& attempt, event::WakeBatch& wakes) {
+  Step step;
+  Attempt* last;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    starting_ = false;
+    last = last_ended_;
+    if (running_ == 0 && state_ == State::kAttempting) {
+      step = Judge(*last, Classify(*last));
+      Enter(step, target_->clock->Now());
+    } else if (state_ == State::kAttempting && hedge_at_ != base::kNever) {
+      step = {Next::kLook};
+    }
+  }
+  event::WakeBatch own;
+  Go(step, *last, last == &attempt ? wakes : own);
+  own.Wake();
+}
+
+void Call::MarkTimeout(Attempt& attempt) const {
+  http::StreamEnd& end = attempt.end;
+  attempt.timed_out = attempt.deadline < deadline_ && end.origin == Origin::kLocal &&
+                      absl::IsDeadlineExceeded(end.status) && attempt.ended < deadline_;
+  if (!attempt.timed_out) return;
+  end.status = absl::UnavailableError(
+      absl::StrCat("no answer within the attempt timeout of ",
+                   absl::FormatDuration(absl::FromChrono(attempt.deadline - attempt.started))));
+}
+
+absl::StatusCode Call::CodeOf(const Attempt& attempt) const {
+  if (!attempt.end.status.ok()) return attempt.end.status.code();
+  const std::optional<http::Answer> answer = AnswerOf(attempt);
+  return answer.has_value() ? http::CodeOf(*answer, options_.protocol) : absl::StatusCode::kOk;
+}
+
+policy::AttemptEnd Call::Classify(const Attempt& attempt) const {
   using What = policy::AttemptEnd::What;
+  const http::StreamEnd& end = attempt.end;
   if (end.status.ok()) {
-    const std::optional<http::Answer> answer = this->answer();
-    if (!answer.has_value()) return {What::kOther};
-    const absl::StatusCode code = http::CodeOf(*answer, options_.protocol);
-    if (code == absl::StatusCode::kOk) return {What::kOther};
-    return {What::kAnswered, code,
-            policy::PushbackOf(answer->headers, answer->trailers, target_->clock->WallNow())};
+    if (attempt.code == absl::StatusCode::kOk) return {What::kOther};
+    const Response& answer = attempt.answer;
+    return {What::kAnswered, attempt.code,
+            policy::PushbackOf(answer.headers, answer.trailers, target_->clock->WallNow())};
   }
-  if (timed_out) return {What::kLost};
+  if (attempt.timed_out) return {What::kLost};
   if (end.origin == Origin::kLocal) return {What::kOther};
   if (end.processed == Processed::kNotSent) return {What::kNotSent};
   if (end.processed == Processed::kRefused)
@@ -83,73 +150,90 @@ policy::AttemptEnd Call::Classify(const http::StreamEnd& end, bool timed_out) co
   return {lost ? What::kLost : What::kOther};
 }
 
-bool Call::MayRepeat(const http::StreamEnd& end, bool timed_out, base::MonoDuration& wait) {
-  const policy::AttemptEnd what = Classify(end, timed_out);
-  if (policy::RetryThrottle* const throttle = Throttle()) {
-    // gRFC A6: what a retry policy names, and a host that asks for no further attempt. What ended
-    // here says nothing of the host.
-    const bool failed =
-        what.what == policy::AttemptEnd::What::kAnswered
-            ? retry().IsRetryable(what.code) || what.pushback.kind == policy::Pushback::Kind::kStop
-            : !end.status.ok();
-    if (!failed) {
-      throttle->OnSuccess();
-    } else if (timed_out || end.origin != Origin::kLocal) {
-      throttle->OnFailure();
-    }
+void Call::Count(policy::RetryThrottle& throttle, const Attempt& attempt,
+                 const policy::AttemptEnd& what) const {
+  // gRFC A6: what a retry policy names, and a host that asks for no further attempt. What ended
+  // here says nothing of the host.
+  const bool failed =
+      what.what == policy::AttemptEnd::What::kAnswered
+          ? retry().IsRetryable(what.code) || what.pushback.kind == policy::Pushback::Kind::kStop
+          : !attempt.end.status.ok();
+  if (!failed) {
+    throttle.OnSuccess();
+  } else if (attempt.timed_out || attempt.end.origin != Origin::kLocal) {
+    throttle.OnFailure();
   }
-  const bool good = end.status.ok() && what.what == policy::AttemptEnd::What::kOther;
-  if (good) return false;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (cancelled_) return NoMore("the call was cancelled");
-  }
+}
+
+Call::Step Call::Judge(const Attempt& attempt, const policy::AttemptEnd& what) {
+  if (attempt.end.status.ok() && what.what == policy::AttemptEnd::What::kOther)
+    return {Next::kEnd};  // good
+  if (cancelled_) return EndFor("the call was cancelled");
   const policy::CallFacts facts = {.idempotent = idempotent_,
                                    .grpc = options_.protocol == Protocol::kGrpc,
                                    .refused_before = refused_before_,
                                    .attempts = counted_attempts_};
   if (what.what == policy::AttemptEnd::What::kRefused) refused_before_ = true;
   const policy::RetryDecision decision =
-      retry().Decide(what, facts, options_.max_attempts.value_or(retry().max_attempts()),
-                     target_->random.Chance());
+      retry().Decide(what, facts, max_attempts_, target_->random.Chance());
+  const bool alone = running_ == 0 && !starting_;
+  using Kind = policy::RetryDecision::Kind;
   switch (decision.kind) {
-    case policy::RetryDecision::Kind::kNo:
-      return NoMore(decision.why_not);
-    case policy::RetryDecision::Kind::kByItself:
-      if (!CanRewind()) return NoMore(kCommitted);
+    case Kind::kNo:
+      return EndFor(decision.why_not);
+    case Kind::kNoMore:
+      hedge_at_ = base::kNever;
+      if (alone) return EndFor(decision.why_not);
+      why_no_more_ = decision.why_not;
+      return {Next::kNothing};
+    case Kind::kByItself:
+      if (!MayBeginAnew()) return alone ? EndFor(kCommitted) : Step{Next::kNothing};
+      if (starting_) return {Next::kNothing};
       target_->counters->transparent_retries.Add();
       why_ = AttemptInfo::Why::kByItself;
-      break;
-    case policy::RetryDecision::Kind::kAfter: {
-      if (!CanRewind()) return NoMore(kCommitted);
-      const base::MonoTime now = target_->clock->Now();
-      // Better now than at the deadline.
-      if (decision.wait >= deadline_ - now) return NoMore("the pause would outlast the deadline");
-      const bool throttled = Throttle() != nullptr && !Throttle()->Allows();
-      if (throttled || !target_->budget.TryWithdraw(policy::RetryBudget::Use::kRetry, now)) {
-        target_->counters->retries_refused_by_budget.Add();
-        return NoMore(throttled ? "the tokens of retryThrottling are used up"
-                                : "the budget is used up");
-      }
-      target_->counters->retries.Add();
-      why_ = AttemptInfo::Why::kRetry;
-      ++counted_attempts_;
-      wait = decision.wait;
-      break;
-    }
+      return {alone ? Next::kPick : Next::kRepeatBeside};
+    case Kind::kAfter:
+      return alone
+                 ? Retry(decision.wait)
+                 : HedgeInstead(decision.wait, what.pushback.kind == policy::Pushback::Kind::kWait);
   }
-  repeats_ = true;
-  return true;
+  return {Next::kEnd};
+}
+
+Call::Step Call::EndFor(const char* why) {
+  why_no_more_ = why;
+  return {Next::kEnd};
+}
+
+Call::Step Call::Retry(base::MonoDuration wait) {
+  if (!MayBeginAnew()) return EndFor(kCommitted);
+  const base::MonoTime now = target_->clock->Now();
+  // Better now than at the deadline.
+  if (wait >= deadline_ - now) return EndFor("the pause would outlast the deadline");
+  const bool throttled = Throttle() != nullptr && !Throttle()->Allows();
+  if (throttled || !target_->budget.TryWithdraw(policy::RetryBudget::Use::kRetry, now)) {
+    target_->counters->retries_refused_by_budget.Add();
+    return EndFor(throttled ? "the tokens of retryThrottling are used up"
+                            : "the budget is used up");
+  }
+  target_->counters->retries.Add();
+  why_ = AttemptInfo::Why::kRetry;
+  ++counted_attempts_;
+  return {wait > base::MonoDuration::zero() ? Next::kBackOff : Next::kPick, wait};
+}
+
+// Nothing is retried while another attempt runs; the next hedge does not wait for its time.
+Call::Step Call::HedgeInstead(base::MonoDuration wait, bool pushed_back) {
+  if (starting_ || !MayHedge()) return {Next::kNothing};
+  if (!pushed_back) return {Next::kHedge};
+  hedge_at_ = base::After(target_->clock->Now(), absl::FromChrono(wait));
+  return {Next::kLook};
 }
 
 void Call::BackOff(base::MonoDuration wait) {
-  const base::MonoTime until = target_->clock->Now() + wait;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    state_ = State::kBackingOff;
-  }
+  const base::MonoTime until = base::After(target_->clock->Now(), absl::FromChrono(wait));
   if (absl::Status status = target_->cluster->Sleep(this, until); !status.ok()) {
-    End({std::move(status), Origin::kLocal, Processed::kNotSent}, nullptr);
+    End({std::move(status), Origin::kLocal, Processed::kNotSent});
     return;
   }
   StopWaitingIfCancelled();

@@ -15,6 +15,13 @@ Request WithoutSource(Request request) {
   return request;
 }
 
+// Two attempts at the same time would need the source at two places.
+CallOptions WithoutHedges(CallOptions options, const Request& request) {
+  if (request.source != nullptr && request.source->can_rewind())
+    options.hedge_delay = absl::InfiniteDuration();
+  return options;
+}
+
 template <class Function>
 auto InUserCode(Function&& function) {
   event::UserCode user;
@@ -25,7 +32,8 @@ auto InUserCode(Function&& function) {
 
 PumpedCall::PumpedCall(std::shared_ptr<Target> target, Request request, const CallOptions& options,
                        BodySink* sink)
-    : stream_(base::MakeRef<StreamCall>(std::move(target), WithoutSource(request), options,
+    : stream_(base::MakeRef<StreamCall>(std::move(target), WithoutSource(request),
+                                        WithoutHedges(options, request),
                                         /*end_of_request=*/request.source == nullptr)),
       source_(std::move(request.source)),
       sink_(sink),
@@ -34,31 +42,53 @@ PumpedCall::PumpedCall(std::shared_ptr<Target> target, Request request, const Ca
 void PumpedCall::Start(ResponseCallback done) {
   done_ = std::move(done);
   const auto self = base::Ref<PumpedCall>::Share(this);
+  if (source_ != nullptr && source_->can_rewind()) stream_->SetBodyOwner(this);
+  pumping_out_ = source_ != nullptr;
   stream_->Start();
   stream_->Head(
       PendingResult<StreamCall::HeadResult>([self](auto head) { self->OnHead(std::move(head)); }));
   if (source_ != nullptr) {
     // The first piece is asked for where the later ones are, not on the caller's thread.
     stream_->Write("", PendingResult<absl::Status>([self](absl::Status written) {
-                     if (written.ok()) self->PumpOut();
+                     if (written.ok() || absl::IsAborted(written)) self->PumpRound();
                    }));
   }
 }
 
 void PumpedCall::Fail(absl::Status status) {
   {
-    std::lock_guard<std::mutex> lock(failure_mutex_);
+    std::lock_guard<std::mutex> lock(mutex_);
     if (failure_.ok()) failure_ = status;
   }
   stream_->Abort(std::move(status));
 }
 
 absl::Status PumpedCall::failure() {
-  std::lock_guard<std::mutex> lock(failure_mutex_);
+  std::lock_guard<std::mutex> lock(mutex_);
   return failure_;
 }
 
-void PumpedCall::PumpOut() {
+void PumpedCall::OnBodyWantedAgain() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (pumping_out_) return;  // it will see for itself
+    pumping_out_ = true;
+  }
+  PumpRound();
+}
+
+void PumpedCall::PumpRound() {
+  const int round = stream_->body_round();
+  if (round > 0) {
+    if (absl::Status status = InUserCode([&] { return source_->Rewind(); }); !status.ok()) {
+      Fail(std::move(status));
+      return;
+    }
+  }
+  PumpOut(round);
+}
+
+void PumpedCall::PumpOut(int round) {
   std::string piece;
   const absl::StatusOr<bool> more = InUserCode([&] { return source_->Read(piece); });
   if (!more.ok()) {
@@ -66,16 +96,37 @@ void PumpedCall::PumpOut() {
     return;
   }
   if (*more) {
-    stream_->Write(piece, PendingResult<absl::Status>(
-                              [self = base::Ref<PumpedCall>::Share(this)](absl::Status written) {
-                                if (written.ok()) self->PumpOut();
-                              }));
+    stream_->Write(piece,
+                   PendingResult<absl::Status>(
+                       [self = base::Ref<PumpedCall>::Share(this), round](absl::Status written) {
+                         if (written.ok()) {
+                           self->PumpOut(round);
+                         } else {
+                           self->OnRoundOver(round);
+                         }
+                       }),
+                   round);
     return;
   }
-  if (!piece.empty()) stream_->Write(piece, PendingResult<absl::Status>());
-  const absl::Status done = stream_->WritesDone(InUserCode([&] { return source_->Trailers(); }));
-  if (absl::IsInvalidArgument(done))
+  if (!piece.empty()) stream_->Write(piece, PendingResult<absl::Status>(), round);
+  const absl::Status done =
+      stream_->WritesDone(InUserCode([&] { return source_->Trailers(); }), round);
+  if (absl::IsInvalidArgument(done)) {
     Fail(done);  // a trailer that cannot be sent; an ended stream tells by itself
+    return;
+  }
+  OnRoundOver(round);
+}
+
+void PumpedCall::OnRoundOver(int round) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (stream_->body_round() == round) {
+      pumping_out_ = false;
+      return;
+    }
+  }
+  PumpRound();
 }
 
 void PumpedCall::OnHead(absl::StatusOr<ResponseHead> head) {

@@ -18,7 +18,7 @@
 
 namespace weft::inline v0::call {
 
-class PumpedCall final : public base::RefCounted, public Controlled {
+class PumpedCall final : public base::RefCounted, public Controlled, private BodyOwner {
  public:
   // `sink` null: the body is put together, at most max_response_bytes of it.
   PumpedCall(std::shared_ptr<Target> target, Request request, const CallOptions& options,
@@ -37,8 +37,12 @@ class PumpedCall final : public base::RefCounted, public Controlled {
   // itself has ended well.
   void Fail(absl::Status status);
   absl::Status failure();
-  // The request: Write ▶ written ▶ Write ▶ …
-  void PumpOut();
+  // The request: Write ▶ written ▶ Write ▶ …, in rounds: from the source's start again where the
+  // call is tried again.
+  void OnBodyWantedAgain() override;
+  void PumpRound();
+  void PumpOut(int round);
+  void OnRoundOver(int round);
   // The response: head ▶ Read ▶ piece ▶ Read ▶ …  ▶ Finish
   void OnHead(absl::StatusOr<ResponseHead> head);
   void PumpIn();
@@ -51,9 +55,10 @@ class PumpedCall final : public base::RefCounted, public Controlled {
   const size_t max_response_bytes_;
   ResponseCallback done_;
   Response response_;
-  std::mutex
-      failure_mutex_;  // both pumps may run at the same time, on an executor of several threads
+  // Both pumps may run at the same time, on an executor of several threads.
+  std::mutex mutex_;
   absl::Status failure_;
+  bool pumping_out_ = false;
 };
 
 }  // namespace weft::inline v0::call

@@ -35,6 +35,8 @@ absl::Status CheckOptions(const CallOptions& options) {
     return absl::InvalidArgumentError("CallOptions::max_attempts must be 1 … 5");
   if (options.attempt_timeout.has_value() && *options.attempt_timeout <= absl::ZeroDuration())
     return absl::InvalidArgumentError("CallOptions::attempt_timeout must be more than nothing");
+  if (options.hedge_delay.has_value() && *options.hedge_delay < absl::ZeroDuration())
+    return absl::InvalidArgumentError("CallOptions::hedge_delay must be 0 or more");
   return absl::OkStatus();
 }
 

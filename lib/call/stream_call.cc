@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kMaxUnsent = size_t{64} << 10;
 constexpr size_t kMaxReplay = size_t{256} << 10;
+constexpr size_t kMaxReplayOfAll = size_t{64} << 20;
 // Pieces of a body that arrive while nobody reads are joined up to this size.
 constexpr size_t kJoinBytes = size_t{16} << 10;
 
@@ -18,6 +19,8 @@ absl::Status Busy(const char* what) {
   return absl::FailedPreconditionError(std::string("the stream has a ") + what +
                                        " waiting already");
 }
+
+absl::Status RoundIsOver() { return absl::AbortedError("the body is sent from its start"); }
 
 }  // namespace
 
@@ -62,17 +65,19 @@ void StreamCall::Read(PendingResult<ReadResult> to) {
     }
   }
   if (result.has_value()) {
-    WithAttempt([&](Attempt& attempt) { attempt.Consume(result->size()); });
+    WithCommitted([&](Attempt& attempt) { attempt.Consume(result->size()); });
   }
   Deliver(std::move(to), std::move(result), nullptr);
 }
 
-void StreamCall::Write(std::string_view bytes, PendingResult<absl::Status> to) {
+void StreamCall::Write(std::string_view bytes, PendingResult<absl::Status> to, int round) {
   absl::Status result;
   {
     std::lock_guard<std::mutex> lock(io_mutex_);
     if (ended_) {
       result = status_.ok() ? absl::FailedPreconditionError("the stream has ended") : status_;
+    } else if (round != body_round_) {
+      result = RoundIsOver();
     } else if (writes_done_) {
       result = absl::FailedPreconditionError("the request body was completed");
     } else if (writer_) {
@@ -82,21 +87,22 @@ void StreamCall::Write(std::string_view bytes, PendingResult<absl::Status> to) {
       if (unsent() > kMaxUnsent) writer_ = std::move(to);
     }
   }
-  if (result.ok()) WithAttempt([](Attempt& attempt) { attempt.ResumeBody(); });
+  if (result.ok()) ForEachRunning([](Attempt& attempt) { attempt.ResumeBody(); });
   if (to) Deliver(std::move(to), std::move(result), nullptr);
 }
 
-absl::Status StreamCall::WritesDone(Headers trailers) {
+absl::Status StreamCall::WritesDone(Headers trailers, int round) {
   if (absl::Status status = trailers.Validate(); !status.ok()) return status;
   {
     std::lock_guard<std::mutex> lock(io_mutex_);
     if (ended_)
       return status_.ok() ? absl::FailedPreconditionError("the stream has ended") : status_;
+    if (round != body_round_) return RoundIsOver();
     if (writes_done_) return absl::FailedPreconditionError("the request body was completed");
     writes_done_ = true;
     request().trailers = std::move(trailers);
   }
-  WithAttempt([](Attempt& attempt) { attempt.ResumeBody(); });
+  ForEachRunning([](Attempt& attempt) { attempt.ResumeBody(); });
   return absl::OkStatus();
 }
 
@@ -118,10 +124,12 @@ void StreamCall::Finish(PendingResult<absl::Status> to) {
       finisher_ = std::move(to);
     }
   }
-  WithAttempt([&](Attempt& attempt) {
-    if (thrown_away > 0) attempt.Consume(thrown_away);
-    if (completes_request) attempt.ResumeBody();
-  });
+  if (thrown_away > 0) {
+    WithCommitted([&](Attempt& attempt) { attempt.Consume(thrown_away); });
+  }
+  if (completes_request) {
+    ForEachRunning([](Attempt& attempt) { attempt.ResumeBody(); });
+  }
   if (to) Deliver(std::move(to), std::move(result), nullptr);
 }
 
@@ -179,53 +187,86 @@ void StreamCall::Deliver(PendingResult<Result> to, Result result, event::WakeBat
 
 // ---- the attempt's side: the strand is held ----
 
-http::BodyPiece StreamCall::ReadBody(char* to, size_t size) {
+http::BodyPiece StreamCall::ReadBody(Attempt& attempt, char* to, size_t size) {
   http::BodyPiece piece;
   PendingResult<absl::Status> writer;
+  bool keeps_too_much = false;
   {
     std::lock_guard<std::mutex> lock(io_mutex_);
-    piece.bytes = std::min(size, unsent());
-    std::memcpy(to, out_.data() + out_sent_, piece.bytes);
-    out_sent_ += piece.bytes;
-    if (head_.has_value() || out_sent_ > kMaxReplay) ForgetSent();
+    // A loser's: what it would have to send is gone, and its end is near.
+    if (attempt.body_sent < forgotten_) return {0, http::BodyPiece::Next::kWait};
+    const size_t at = attempt.body_sent - forgotten_;
+    piece.bytes = std::min(size, out_.size() - at);
+    std::memcpy(to, out_.data() + at, piece.bytes);
+    attempt.body_sent += piece.bytes;
+    sent_ = std::max(sent_, attempt.body_sent);
+    if (attempt.committed || body_owner_ != nullptr) {
+      ForgetSent();
+    } else {
+      keeps_too_much = !KeepSent();
+    }
     if (unsent() <= kMaxUnsent) writer = std::move(writer_);
-    piece.next = unsent() > 0   ? http::BodyPiece::Next::kMore
-                 : writes_done_ ? http::BodyPiece::Next::kEnd
-                                : http::BodyPiece::Next::kWait;
+    piece.next = attempt.body_sent < forgotten_ + out_.size() ? http::BodyPiece::Next::kMore
+                 : writes_done_                               ? http::BodyPiece::Next::kEnd
+                                                              : http::BodyPiece::Next::kWait;
+  }
+  if (keeps_too_much && Commit(attempt)) {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    ForgetSent();
   }
   if (writer) Deliver(std::move(writer), absl::OkStatus(), nullptr);
   return piece;
 }
 
+bool StreamCall::KeepSent() {
+  const size_t keeps = sent_ - forgotten_;
+  if (keeps > kMaxReplay) return false;
+  const size_t more = keeps - kept_;
+  if (more == 0) return true;
+  if (target().kept_for_replay.fetch_add(more, std::memory_order_relaxed) + more >
+      kMaxReplayOfAll) {
+    target().kept_for_replay.fetch_sub(more, std::memory_order_relaxed);
+    return false;
+  }
+  kept_ = keeps;
+  return true;
+}
+
 void StreamCall::ForgetSent() {
-  if (out_sent_ == 0 || out_sent_ < unsent()) return;  // each byte is moved once at the most
-  out_.erase(0, out_sent_);
-  out_sent_ = 0;
-  forgot_ = true;
+  target().kept_for_replay.fetch_sub(std::exchange(kept_, 0), std::memory_order_relaxed);
+  const size_t gone = sent_ - forgotten_;
+  if (gone == 0 || gone < unsent()) return;  // each byte is moved once at the most
+  out_.erase(0, gone);
+  forgotten_ = sent_;
 }
 
-void StreamCall::OnHead(Attempt& attempt, int status, Headers headers) {
-  held_head_.emplace(ResponseHead{status, std::move(headers)});
+void StreamCall::OnHead(Attempt& attempt) {
   // Perhaps all there is: then the call may be tried again, as long as nobody has seen it.
-  if (options().protocol == Protocol::kGrpc && held_head_->headers.Has("grpc-status")) return;
-  ReleaseHead(attempt.host->strand().wakes());
+  if (options().protocol == Protocol::kGrpc && attempt.answer.headers.Has("grpc-status")) return;
+  ReleaseHead(attempt, attempt.host->strand().wakes());
 }
 
-void StreamCall::ReleaseHead(event::WakeBatch& wakes) {
-  if (!held_head_.has_value()) return;
+bool StreamCall::ReleaseHead(Attempt& attempt, event::WakeBatch& wakes) {
+  if (!Commit(attempt)) return false;
   PendingResult<HeadResult> reader;
-  HeadResult result = *std::exchange(held_head_, std::nullopt);
+  HeadResult result = absl::UnknownError("");
   {
     std::lock_guard<std::mutex> lock(io_mutex_);
-    head_ = *result;
+    if (head_.has_value()) return true;
+    head_.emplace(ResponseHead{attempt.answer.status, std::move(attempt.answer.headers)});
     ForgetSent();
     reader = std::move(head_reader_);
+    if (reader) result = *head_;
   }
   if (reader) Deliver(std::move(reader), std::move(result), &wakes);
+  return true;
 }
 
 void StreamCall::OnData(Attempt& attempt, std::string_view bytes) {
-  ReleaseHead(attempt.host->strand().wakes());
+  if (!ReleaseHead(attempt, attempt.host->strand().wakes())) {
+    attempt.ConsumeNow(bytes.size());
+    return;
+  }
   PendingResult<ReadResult> reader;
   {
     std::lock_guard<std::mutex> lock(io_mutex_);
@@ -245,30 +286,41 @@ void StreamCall::OnData(Attempt& attempt, std::string_view bytes) {
     Deliver(std::move(reader), ReadResult(std::string(bytes)), &attempt.host->strand().wakes());
 }
 
-void StreamCall::OnTrailers(Headers trailers) {
-  std::lock_guard<std::mutex> lock(io_mutex_);
-  trailers_ = std::move(trailers);
-}
-
-std::optional<http::Answer> StreamCall::answer() const {
-  if (!held_head_.has_value()) return std::nullopt;
-  return http::Answer{held_head_->status, held_head_->headers, trailers_, received_ > 0};
+std::optional<http::Answer> StreamCall::AnswerOf(const Attempt& attempt) const {
+  const Response& answer = attempt.answer;
+  if (attempt.committed || answer.status == 0) return std::nullopt;
+  return http::Answer{answer.status, answer.headers, answer.trailers, /*has_body=*/false};
 }
 
 bool StreamCall::CanRewind() const {
   std::lock_guard<std::mutex> lock(io_mutex_);
-  return !head_.has_value() && !forgot_;
+  return !head_.has_value() && (forgotten_ == 0 || body_owner_ != nullptr);
+}
+
+int StreamCall::body_round() const {
+  std::lock_guard<std::mutex> lock(io_mutex_);
+  return body_round_;
 }
 
 void StreamCall::Rewind() {
-  held_head_.reset();
-  std::lock_guard<std::mutex> lock(io_mutex_);
-  out_sent_ = 0;
-  trailers_.Clear();
+  if (body_owner_ == nullptr) return;
+  PendingResult<absl::Status> writer;
+  {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    out_.clear();
+    forgotten_ = sent_ = 0;
+    writes_done_ = false;
+    ++body_round_;
+    writer = std::move(writer_);
+  }
+  if (writer) Deliver(std::move(writer), RoundIsOver(), nullptr);
+  Deliver(PendingResult<absl::Status>(
+              [owner = body_owner_](absl::Status) { owner->OnBodyWantedAgain(); }),
+          absl::OkStatus(), nullptr);
 }
 
-void StreamCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {
-  ReleaseHead(wakes);
+void StreamCall::OnCallEnd(Attempt* attempt, absl::Status status, event::WakeBatch& wakes) {
+  HeadResult head = absl::UnknownError("");
   PendingResult<HeadResult> head_reader;
   PendingResult<ReadResult> reader;
   PendingResult<absl::Status> writer;
@@ -276,6 +328,12 @@ void StreamCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {
   {
     std::lock_guard<std::mutex> lock(io_mutex_);
     ended_ = true;
+    target().kept_for_replay.fetch_sub(std::exchange(kept_, 0), std::memory_order_relaxed);
+    if (attempt != nullptr) {
+      if (!head_.has_value() && attempt->answer.status != 0)
+        head_.emplace(ResponseHead{attempt->answer.status, std::move(attempt->answer.headers)});
+      trailers_ = std::move(attempt->answer.trailers);
+    }
     if (absl::IsCancelled(status) && !abort_.ok()) {
       const std::optional<CallError> error = GetCallError(status);
       status_ = abort_;
@@ -288,10 +346,12 @@ void StreamCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {
     writer = std::move(writer_);
     finisher = std::move(finisher_);
     status = status_;
+    if (head_.has_value()) head = *head_;
   }
   const absl::Status why =
       status.ok() ? absl::FailedPreconditionError("the stream has ended") : status;
-  if (head_reader) Deliver(std::move(head_reader), HeadResult(why), &wakes);
+  if (!head.ok()) head = why;
+  if (head_reader) Deliver(std::move(head_reader), std::move(head), &wakes);
   if (reader) Deliver(std::move(reader), ReadResult(), &wakes);
   if (writer) Deliver(std::move(writer), why, &wakes);
   if (finisher) Deliver(std::move(finisher), status, &wakes);

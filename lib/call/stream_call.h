@@ -4,8 +4,10 @@
 //   Write ─▶ out_ (64 KiB, then the writer waits) ─▶ ReadBody ─▶ session
 //   session ─▶ OnData ─▶ in_ (one stream window) ─▶ Read ─▶ Consume: the peer may send as much
 //
-// What was sent is kept until the answer begins or 256 KiB are passed, so that an attempt that was
-// not processed can be repeated.
+// What was sent is kept until the answer begins or 256 KiB are passed (or all calls of the channel
+// keep 64 MiB), so that another attempt can begin anew. Each attempt has a place of its own in it;
+// the first that has an answer to show, or that goes beyond what is kept, is the only one from then
+// on (Commit).
 #ifndef WEFT_LIB_CALL_STREAM_CALL_H_
 #define WEFT_LIB_CALL_STREAM_CALL_H_
 
@@ -28,6 +30,17 @@
 
 namespace weft::inline v0::call {
 
+// Whose the request body is, where it can be had again from its start.
+class BodyOwner {
+ public:
+  // The bytes of the next round are wanted; those of the last one are not any more. Runs where the
+  // call's callbacks run.
+  virtual void OnBodyWantedAgain() = 0;
+
+ protected:
+  ~BodyOwner() = default;
+};
+
 class StreamCall final : public Call {
  public:
   using HeadResult = absl::StatusOr<ResponseHead>;
@@ -36,6 +49,12 @@ class StreamCall final : public Call {
   StreamCall(std::shared_ptr<Target> target, Request request, const CallOptions& options,
              bool end_of_request);
 
+  // Before Start: nothing of the body is kept here, `owner` gives it again. It must live as long as
+  // Head or Read have a result to give.
+  void SetBodyOwner(BodyOwner* owner) { body_owner_ = owner; }
+  // How often the body was wanted again.
+  int body_round() const;
+
   // Once, first. The caller holds a reference.
   void Start() { Begin(); }
 
@@ -43,8 +62,9 @@ class StreamCall final : public Call {
   // always later.
   void Head(PendingResult<HeadResult> to);
   void Read(PendingResult<ReadResult> to);
-  void Write(std::string_view bytes, PendingResult<absl::Status> to);
-  absl::Status WritesDone(Headers trailers);
+  // `round`: whose bytes these are; ABORTED where it is over.
+  void Write(std::string_view bytes, PendingResult<absl::Status> to, int round = 0);
+  absl::Status WritesDone(Headers trailers, int round = 0);
   void Finish(PendingResult<absl::Status> to);
 
   // As Cancel, but the call ends with `status`.
@@ -56,32 +76,36 @@ class StreamCall final : public Call {
 
  private:
   // Call
-  http::BodyPiece ReadBody(char* to, size_t size) override;
+  http::BodyPiece ReadBody(Attempt& attempt, char* to, size_t size) override;
   bool has_body() const override { return has_body_; }
-  void OnHead(Attempt& attempt, int status, Headers headers) override;
+  void OnHead(Attempt& attempt) override;
   void OnData(Attempt& attempt, std::string_view bytes) override;
-  void OnTrailers(Headers trailers) override;
-  std::optional<http::Answer> answer() const override;
+  std::optional<http::Answer> AnswerOf(const Attempt& attempt) const override;
   bool CanRewind() const override;
   void Rewind() override;
-  void ReleaseHead(event::WakeBatch& wakes);
-  void OnCallEnd(absl::Status status, event::WakeBatch& wakes) override;
+  void OnCallEnd(Attempt* attempt, absl::Status status, event::WakeBatch& wakes) override;
+  // False: this attempt's answer is not the call's.
+  bool ReleaseHead(Attempt& attempt, event::WakeBatch& wakes);
 
   // Wakes the thread, or lets the callback run on the loop or executor. No lock held.
   template <class Result>
   void Deliver(PendingResult<Result> to, Result result, event::WakeBatch* wakes);
-  void ForgetSent();  // with io_mutex_
-  size_t unsent() const { return out_.size() - out_sent_; }
+  // With io_mutex_.
+  void ForgetSent();
+  bool KeepSent();  // false: it is more than may be kept
+  size_t unsent() const { return forgotten_ + out_.size() - sent_; }
 
   const bool has_body_;
+  BodyOwner* body_owner_ = nullptr;
   CallbackGroup callbacks_;
-  std::optional<ResponseHead> held_head_;  // the attempt's, which nobody has seen yet
 
   mutable std::mutex io_mutex_;  // guards the rest; nothing is called with it held
   // The request.
-  std::string out_;  // what was not sent, behind what may have to be sent again
-  size_t out_sent_ = 0;
-  bool forgot_ = false;  // bytes that were sent are not in out_ any more
+  std::string out_;       // what was not sent, behind what may have to be sent again
+  size_t forgotten_ = 0;  // bytes of the body that were before it
+  size_t sent_ = 0;       // by the attempt that has sent most
+  int body_round_ = 0;
+  size_t kept_ = 0;  // counted in Target::kept_for_replay
   bool writes_done_ = false;
   PendingResult<absl::Status> writer_;
   // The response.

@@ -14,6 +14,7 @@
 #include "base/snapshot.h"
 #include "cluster/cluster.h"
 #include "event/clock.h"
+#include "policy/hedge_policy.h"
 #include "policy/retry_budget.h"
 #include "policy/retry_policy.h"
 #include "policy/retry_throttle.h"
@@ -55,15 +56,21 @@ class Target {
   }
   base::Ref<cluster::Cluster> cluster;
   policy::RetryBudget budget;
+  policy::HedgePolicy hedge;
+  policy::HedgePolicy hedge_by_call;       // whose delay is the call's
+  std::atomic<size_t> kept_for_replay{0};  // bytes of request bodies that were sent
   base::SharedRandom random;
   const event::Clock* clock = nullptr;
   telemetry::Counters* counters = nullptr;
 
  protected:
-  explicit Target(const RetryOptions& options)
-      : retry(options),
-        budget({.ratio = options.budget_ratio,
-                .reserve_per_second = options.budget_reserve_per_second}) {}
+  Target(const RetryOptions& retries, const HedgeOptions& hedges)
+      : retry(retries),
+        budget({.ratio = retries.budget_ratio,
+                .reserve_per_second = retries.budget_reserve_per_second}),
+        hedge(hedges),
+        hedge_by_call(
+            {.when = HedgeOptions::When::kAfterDelay, .max_attempts = hedges.max_attempts}) {}
   ~Target() = default;
   void SetConfig(std::shared_ptr<const CallConfig> config) {
     const bool there = config != nullptr;

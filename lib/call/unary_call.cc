@@ -39,26 +39,25 @@ absl::StatusOr<Response> UnaryCall::Wait() {
   return TakeResult();
 }
 
-http::BodyPiece UnaryCall::ReadBody(char* to, size_t size) {
+http::BodyPiece UnaryCall::ReadBody(Attempt& attempt, char* to, size_t size) {
   const std::string& body = request().body;
-  const size_t n = std::min(size, body.size() - body_sent_);
-  std::memcpy(to, body.data() + body_sent_, n);
-  body_sent_ += n;
-  return {n,
-          body_sent_ == body.size() ? http::BodyPiece::Next::kEnd : http::BodyPiece::Next::kMore};
+  const size_t n = std::min(size, body.size() - attempt.body_sent);
+  std::memcpy(to, body.data() + attempt.body_sent, n);
+  attempt.body_sent += n;
+  return {n, attempt.body_sent == body.size() ? http::BodyPiece::Next::kEnd
+                                              : http::BodyPiece::Next::kMore};
 }
 
-void UnaryCall::OnHead(Attempt&, int status, Headers headers) {
-  response_.status = status;
-  response_.headers = std::move(headers);
-  const std::string_view length = response_.headers["content-length"];
+void UnaryCall::OnHead(Attempt& attempt) {
+  Response& answer = attempt.answer;
+  const std::string_view length = answer.headers["content-length"];
   size_t bytes = 0;
   std::from_chars(length.data(), length.data() + length.size(), bytes);
-  response_.body.reserve(std::min({bytes, options().max_response_bytes, kMaxReserve}));
+  answer.body.reserve(std::min({bytes, options().max_response_bytes, kMaxReserve}));
 }
 
 void UnaryCall::OnData(Attempt& attempt, std::string_view bytes) {
-  std::string& body = response_.body;
+  std::string& body = attempt.answer.body;
   size_t limit = options().max_response_bytes;
   const bool is_grpc = options().protocol == Protocol::kGrpc;
   if (is_grpc) limit += std::min(http::kGrpcPrefixBytes, SIZE_MAX - limit);
@@ -68,7 +67,7 @@ void UnaryCall::OnData(Attempt& attempt, std::string_view bytes) {
     body.append(bytes);
     // Before as many bytes are taken in as the peer chooses to announce.
     too_large = is_grpc && !had_prefix && body.size() >= http::kGrpcPrefixBytes &&
-                HasMessages(response_) &&
+                HasMessages(attempt.answer) &&
                 http::GrpcMessageBytes(body) > options().max_response_bytes;
   }
   if (too_large) {
@@ -80,17 +79,13 @@ void UnaryCall::OnData(Attempt& attempt, std::string_view bytes) {
   attempt.ConsumeNow(bytes.size());
 }
 
-std::optional<http::Answer> UnaryCall::answer() const {
-  return http::Answer{response_.status, response_.headers, response_.trailers,
-                      !response_.body.empty()};
+std::optional<http::Answer> UnaryCall::AnswerOf(const Attempt& attempt) const {
+  const Response& answer = attempt.answer;
+  return http::Answer{answer.status, answer.headers, answer.trailers, !answer.body.empty()};
 }
 
-void UnaryCall::Rewind() {
-  body_sent_ = 0;
-  response_ = Response();
-}
-
-void UnaryCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {
+void UnaryCall::OnCallEnd(Attempt* attempt, absl::Status status, event::WakeBatch& wakes) {
+  answered_ = attempt;
   status_ = std::move(status);
   if (waited_for_) {
     // Whoever waits holds a reference of its own.
@@ -107,9 +102,11 @@ void UnaryCall::OnCallEnd(absl::Status status, event::WakeBatch& wakes) {
 
 absl::StatusOr<Response> UnaryCall::TakeResult() {
   if (!status_.ok()) return std::move(status_);
-  response_.info = Info();
-  response_.info.body_bytes = response_.body.size();
-  return std::move(response_);
+  CallInfo info = Info();  // which looks at the answer
+  info.body_bytes = answered_->answer.body.size();
+  Response response = std::move(answered_->answer);
+  response.info = std::move(info);
+  return response;
 }
 
 void UnaryCall::Run() {

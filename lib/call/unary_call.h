@@ -37,15 +37,13 @@ class UnaryCall final : public Call, public Controlled, private event::Task {
 
  private:
   // Call
-  http::BodyPiece ReadBody(char* to, size_t size) override;
+  http::BodyPiece ReadBody(Attempt& attempt, char* to, size_t size) override;
   bool has_body() const override { return has_body_; }
-  void OnHead(Attempt& attempt, int status, Headers headers) override;
+  void OnHead(Attempt& attempt) override;
   void OnData(Attempt& attempt, std::string_view bytes) override;
-  void OnTrailers(Headers trailers) override { response_.trailers = std::move(trailers); }
-  std::optional<http::Answer> answer() const override;
+  std::optional<http::Answer> AnswerOf(const Attempt& attempt) const override;
   bool CanRewind() const override { return true; }
-  void Rewind() override;
-  void OnCallEnd(absl::Status status, event::WakeBatch& wakes) override;
+  void OnCallEnd(Attempt* attempt, absl::Status status, event::WakeBatch& wakes) override;
   // event::Task: the end, on the loop.
   void Run() override;
   void Drop() override { Release(); }
@@ -54,8 +52,7 @@ class UnaryCall final : public Call, public Controlled, private event::Task {
   absl::StatusOr<Response> TakeResult();
 
   bool has_body_ = false;
-  size_t body_sent_ = 0;
-  Response response_;
+  Attempt* answered_ = nullptr;  // with an OK status: whose answer is the response
   absl::Status status_;
   ResponseCallback done_;
   CallbackGate gate_;

@@ -48,6 +48,11 @@ FactoryStats ChannelFactory::Stats() const {
   stats.transparent_retries = c.transparent_retries.value();
   stats.retries = c.retries.value();
   stats.retries_refused_by_budget = c.retries_refused_by_budget.value();
+  stats.hedges = c.hedges.value();
+  stats.hedges_refused_by_budget = c.hedges_refused_by_budget.value();
+  stats.hedges_won = c.hedges_won.value();
+  stats.resets_sent = c.resets_sent.value();
+  stats.losers_drained = c.losers_drained.value();
   stats.keepalive_timeouts = c.keepalive_timeouts.value();
   stats.protocol_errors = c.protocol_errors.value();
   stats.resolver_errors = c.resolver_errors.value();

@@ -62,6 +62,7 @@ class ChannelImpl::Sink final : public ResolverSink {
 absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
     std::shared_ptr<FactoryImpl> factory, std::string_view target, ChannelOptions options) {
   if (absl::Status status = policy::Validate(options.retry); !status.ok()) return status;
+  if (absl::Status status = policy::Validate(options.hedge); !status.ok()) return status;
   std::shared_ptr<ChannelImpl> channel(
       new ChannelImpl(std::move(factory), target, std::move(options)));
   if (!channel->options_.service_config.empty()) {
@@ -82,7 +83,9 @@ absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
 
 ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view target,
                          ChannelOptions options)
-    : Target(options.retry), factory_(std::move(factory)), options_(std::move(options)) {
+    : Target(options.retry, options.hedge),
+      factory_(std::move(factory)),
+      options_(std::move(options)) {
   name = std::string(target);
   authority = options_.authority;
   timeout = options_.timeout;
@@ -180,10 +183,6 @@ absl::Status ChannelImpl::SetServiceConfig(std::string_view json) {
   if (!parsed.ok()) {
     return absl::Status(parsed.status().code(),
                         absl::StrCat("service config: ", parsed.status().message()));
-  }
-  if ((*parsed)->has_hedging()) {
-    return absl::InvalidArgumentError(
-        "service config: it has a hedgingPolicy, which this version cannot honour");
   }
   const std::lock_guard<std::mutex> lock(update_mutex_);  // one at a time
   SetConfig(std::make_shared<const call::CallConfig>(*std::move(parsed), config().get()));

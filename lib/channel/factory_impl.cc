@@ -45,6 +45,9 @@ absl::Status Check(const ChannelFactory::Options& options) {
                         absl::StrCat("between ", name, " and 2^31-1"));
     }
   }
+  if (c.reset_burst < 0) return OutOfRange("connection.reset_burst", "0 or more");
+  if (!(c.resets_per_second >= 0))  // nor is it NaN
+    return OutOfRange("connection.resets_per_second", "0 or more");
   if (c.max_pending_per_host == 0)
     return OutOfRange("connection.max_pending_per_host", "at least 1");
   if (c.max_header_list_bytes < 1024)

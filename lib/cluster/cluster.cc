@@ -86,6 +86,28 @@ Choice Cluster::Pick(const PickFacts& facts, bool wait_for_ready) const {
   return choice;
 }
 
+Choice Cluster::PickWithRoom(const PickFacts& facts, base::MonoTime now, base::MonoDuration max_age,
+                             uint64_t random) const {
+  constexpr size_t kLooks = 64;  // so that it costs the same whatever the number of hosts
+  Choice choice;
+  state_.With([&](const State* state) {
+    if (state == nullptr) return;
+    const std::vector<PickerHost>& hosts = state->pickable;
+    for (size_t i = 0; i < std::min(hosts.size(), kLooks); ++i) {
+      auto* const host = static_cast<Host*>(hosts[(random + i) % hosts.size()].host.get());
+      const auto report = host->last_report().Get(now, max_age);
+      const bool fits =
+          report.has_value() && report->HasRoom() && host->state() == HostState::kReady &&
+          std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end();
+      if (!fits) continue;
+      choice.kind = PickResult::Kind::kHost;
+      choice.host = base::Ref<Host>::Share(host);
+      return;
+    }
+  });
+  return choice;
+}
+
 absl::Status Cluster::Wait(PickWaiter* waiter, uint64_t version, base::MonoTime deadline) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_.ok() && version_.load(std::memory_order_seq_cst) != version)

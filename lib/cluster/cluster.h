@@ -81,6 +81,10 @@ class Cluster final : public base::RefCounted,
 
   // Any thread. `wait_for_ready` turns kFail into kQueue.
   Choice Pick(const PickFacts& facts, bool wait_for_ready) const;
+  // A connected host that was not tried and has reported, at most `max_age` ago, that it has room
+  // for one more; kQueue where none is found among a few that `random` chooses. Any thread.
+  Choice PickWithRoom(const PickFacts& facts, base::MonoTime now, base::MonoDuration max_age,
+                      uint64_t random) const;
   // Queues a waiter whose Pick said kQueue at `version`. OUT_OF_RANGE: something changed since,
   // pick again; RESOURCE_EXHAUSTED: too many wait; CANCELLED: closed.
   absl::Status Wait(PickWaiter* waiter, uint64_t version, base::MonoTime deadline);

@@ -13,6 +13,8 @@
 
 #include "absl/status/status.h"
 #include "base/ref.h"
+#include "base/time.h"
+#include "cluster/load_report.h"
 #include "weft/balancer.h"
 
 namespace weft::inline v0::cluster {
@@ -37,6 +39,12 @@ class Host : public base::RefCounted, public HostView {
   // An attempt was given to this host; it has ended.
   void Enter() { in_flight_.fetch_add(1, std::memory_order_relaxed); }
   void Exit() { in_flight_.fetch_sub(1, std::memory_order_relaxed); }
+
+  // About the time that a packet takes to the host and back: the least that connecting took (TCP's
+  // handshake), at most 250 ms. Zero where it was never connected.
+  base::MonoDuration rtt() const { return rtt_.load(std::memory_order_relaxed); }
+  // What it last said of its load.
+  LastReport& last_report() { return last_report_; }
 
   // Why the host could not be reached the last time; OK where it could.
   absl::Status last_error() const {
@@ -65,9 +73,22 @@ class Host : public base::RefCounted, public HostView {
     for (HostListener* listener : listeners_) listener->OnHostState();
   }
 
+  // One thread at a time.
+  void SetConnectTime(base::MonoDuration took) {
+    took = std::clamp(took, base::MonoDuration(1), kMaxRtt);
+    const base::MonoDuration known = rtt();
+    if (known == base::MonoDuration::zero() || took < known)
+      rtt_.store(took, std::memory_order_relaxed);
+  }
+
  private:
+  // What takes longer lost its SYN, or met a machine that is busy.
+  static constexpr base::MonoDuration kMaxRtt = std::chrono::milliseconds(250);
+
   const std::string address_;
   std::atomic<HostState> state_{HostState::kIdle};
+  std::atomic<base::MonoDuration> rtt_{base::MonoDuration::zero()};
+  LastReport last_report_;
   alignas(64) std::atomic<uint32_t> in_flight_{0};
   mutable std::mutex mutex_;
   absl::Status last_error_;

@@ -1,6 +1,6 @@
 // The payload is text, one line: "<origin> <processed> <attempts> <host>", numbers in decimal, the
 // host up to the end. Statuses travel between modules that may be built apart, so what does not
-// parse to the letter is no payload.
+// parse to the letter is no payload. The log of the attempts is a payload of its own.
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -10,12 +10,14 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "http/attempt_log_text.h"
 #include "weft/error.h"
 
 namespace weft::inline v0 {
 namespace {
 
 constexpr char kTypeUrl[] = "weft/call-error";
+constexpr char kLogUrl[] = "weft/attempt-log";
 
 // Takes a decimal number of 0 … max and the space behind it off the front of `text`.
 bool TakeNumber(std::string_view& text, int max, int& number) {
@@ -46,6 +48,9 @@ std::optional<CallError> GetCallError(const absl::Status& status) {
   error.origin = static_cast<Origin>(origin);
   error.processed = static_cast<Processed>(processed);
   error.host = std::string(text);
+  if (const auto log = status.GetPayload(kLogUrl)) {
+    error.log = http::ReadAttemptLog(std::string(*log)).value_or(AttemptLog());
+  }
   return error;
 }
 
@@ -54,6 +59,11 @@ void SetCallError(absl::Status& status, const CallError& error) {
       kTypeUrl, absl::Cord(absl::StrCat(static_cast<int>(error.origin), " ",
                                         static_cast<int>(error.processed), " ",
                                         error.attempts < 0 ? 0 : error.attempts, " ", error.host)));
+  if (error.log.attempts.empty()) {
+    status.ErasePayload(kLogUrl);
+  } else {
+    status.SetPayload(kLogUrl, absl::Cord(http::WriteAttemptLog(error.log)));
+  }
 }
 
 std::string_view OriginName(Origin origin) {

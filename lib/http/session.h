@@ -85,6 +85,8 @@ class SessionOwner {
   // is printable.
   virtual void OnGoaway(uint32_t code, std::string_view debug) = 0;
   virtual void OnPingAck(uint64_t payload) = 0;
+  // The peer is sent a RST_STREAM, whoever had the session reset the stream.
+  virtual void OnReset() = 0;
 
  protected:
   ~SessionOwner() = default;
@@ -93,6 +95,13 @@ class SessionOwner {
 enum class ResetReason {
   kCancelled,  // CANCEL
   kInternal,   // INTERNAL_ERROR: this side could not take the answer
+};
+
+// What of a request has been collected.
+enum class Sent : uint8_t {
+  kNothing,  // not even the head: the peer will never hear of the stream if it is reset now
+  kPart,
+  kAll,  // END_STREAM too
 };
 
 class Session {
@@ -119,14 +128,18 @@ class Session {
   virtual size_t open_streams() const = 0;
   // Whether the head of an open stream was among the first `bytes_sent` collected bytes.
   virtual bool HeadSent(const OpenStream* stream, uint64_t bytes_sent) const = 0;
+  virtual Sent RequestSent(const OpenStream* stream) const = 0;
   // Whether the peer acknowledged our SETTINGS.
   virtual bool settings_acknowledged() const = 0;
 
   // Needs capacity() > 0. The user must live until OnEnd, Reset or EndAll.
   virtual OpenStream* Open(StreamUser& user, const RequestHead& head) = 0;
-  // Forgets the user at once, tells the peer (RST_STREAM), returns the windows of what was not
-  // consumed.
+  // Forgets the user at once, tells the peer (RST_STREAM) unless it knows nothing of the stream,
+  // returns the windows of what was not consumed.
   virtual void Reset(OpenStream* stream, ResetReason reason) = 0;
+  // What is still to come goes to `to`, which must live as the user did; what that one had not
+  // consumed is consumed. Only where the request was sent (Sent::kAll).
+  virtual void HandOver(OpenStream* stream, StreamUser& to) = 0;
   virtual void ResumeBody(OpenStream* stream) = 0;
   virtual void Consume(OpenStream* stream, size_t bytes) = 0;
 

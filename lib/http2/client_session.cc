@@ -193,9 +193,28 @@ void ClientSession::Reset(http::OpenStream* handle, http::ResetReason reason) {
               reason == http::ResetReason::kCancelled ? NGHTTP2_CANCEL : NGHTTP2_INTERNAL_ERROR);
 }
 
+// nghttp2 drops a head that it has not given out yet, and sends nothing.
 void ClientSession::ResetStream(Stream& stream, uint32_t code) {
   if (dead_) return;
+  if (stream.head_collected()) NoteReset(stream);
   Check(nghttp2_submit_rst_stream(ng_.get(), NGHTTP2_FLAG_NONE, stream.id, code));
+}
+
+void ClientSession::NoteReset(Stream& stream) {
+  if (!std::exchange(stream.reset, true)) owner_.OnReset();
+}
+
+http::Sent ClientSession::RequestSent(const http::OpenStream* handle) const {
+  const Stream& stream = StreamOf(handle);
+  if (stream.sent_all) return http::Sent::kAll;
+  return stream.head_collected() ? http::Sent::kPart : http::Sent::kNothing;
+}
+
+void ClientSession::HandOver(http::OpenStream* handle, http::StreamUser& to) {
+  Stream& stream = StreamOf(handle);
+  WEFT_DCHECK(stream.user != nullptr && stream.sent_all);
+  stream.user = &to;
+  Consume(handle, stream.unconsumed);
 }
 
 void ClientSession::ResumeBody(http::OpenStream* handle) {

@@ -46,9 +46,11 @@ class ClientSession final : public http::Session {
   bool HeadSent(const http::OpenStream* handle, uint64_t bytes_sent) const override {
     return StreamOf(handle).head_end <= bytes_sent;
   }
+  http::Sent RequestSent(const http::OpenStream* handle) const override;
   bool settings_acknowledged() const override { return settings_acknowledged_; }
   http::OpenStream* Open(http::StreamUser& user, const http::RequestHead& head) override;
   void Reset(http::OpenStream* handle, http::ResetReason reason) override;
+  void HandOver(http::OpenStream* handle, http::StreamUser& to) override;
   void ResumeBody(http::OpenStream* handle) override;
   void Consume(http::OpenStream* handle, size_t bytes) override;
   void Ping(uint64_t payload) override;
@@ -87,6 +89,7 @@ class ClientSession final : public http::Session {
   int Check(int error);
   void TakeIn(std::string_view bytes);
   void ResetStream(Stream& stream, uint32_t code);
+  void NoteReset(Stream& stream);
 
   // session_events.cc
   void OnHeadComplete(Stream& stream);

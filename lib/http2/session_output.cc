@@ -144,6 +144,9 @@ int ClientSession::OnFrameSent(const nghttp2_frame& frame) {
       if ((frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) stream->sent_all = true;
       break;
     }
+    case NGHTTP2_RST_STREAM:  // of nghttp2's own accord, or noted already
+      if (Stream* stream = Find(frame.hd.stream_id)) NoteReset(*stream);
+      break;
     case NGHTTP2_GOAWAY:
       if (own_goaways_ > 0) {
         --own_goaways_;

@@ -29,6 +29,7 @@ struct StreamState {
   int interim_heads = 0;        // 1xx
   bool has_head = false;        // the final head arrived
   bool sent_all = false;        // END_STREAM was collected
+  bool reset = false;           // by this side, and the owner knows
   bool waiting = false;         // its body said kWait
   bool resumed = false;         // ResumeBody came while its body was being read
   bool retry = false;           // its body has to be asked again although nobody resumes it

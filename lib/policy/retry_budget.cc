@@ -35,14 +35,16 @@ void RetryBudget::Deposit(base::MonoTime now) {
   const int64_t step = StepOf(now);
   if (step > step_.load(std::memory_order_acquire)) MoveTo(step);
   // Should the window move on meanwhile, this counts in a later step or is lost: never twice.
-  SlotOf(step_.load(std::memory_order_acquire)).fetch_add(deposit_, std::memory_order_relaxed);
+  SlotOf(step_.load(std::memory_order_acquire))
+      .deposited.fetch_add(deposit_, std::memory_order_relaxed);
 }
 
 bool RetryBudget::TryWithdraw(Use use, base::MonoTime now) {
   std::lock_guard<std::mutex> lock(mutex_);
   MoveToLocked(StepOf(now));
   if (BalanceLocked(use) < cost_) return false;
-  SlotOf(step_.load(std::memory_order_relaxed)).fetch_sub(cost_, std::memory_order_relaxed);
+  SlotOf(step_.load(std::memory_order_relaxed))
+      .withdrawn.fetch_add(cost_, std::memory_order_relaxed);
   return true;
 }
 
@@ -62,15 +64,20 @@ void RetryBudget::MoveToLocked(int64_t step) {
   if (step <= present) return;
   constexpr auto kAll = static_cast<int64_t>(kSteps);
   for (int64_t gone = std::max(present, step - kAll) + 1; gone <= step; ++gone) {
-    SlotOf(gone).store(0, std::memory_order_relaxed);
+    SlotOf(gone).deposited.store(0, std::memory_order_relaxed);
+    SlotOf(gone).withdrawn.store(0, std::memory_order_relaxed);
   }
   step_.store(step, std::memory_order_release);
 }
 
 int64_t RetryBudget::BalanceLocked(Use use) const {
-  int64_t balance = use == Use::kRetry ? reserve_ : 0;
-  for (const std::atomic<int64_t>& slot : slots_) balance += slot.load(std::memory_order_relaxed);
-  return balance;
+  int64_t deposited = 0;
+  int64_t withdrawn = 0;
+  for (const Slot& slot : slots_) {
+    deposited += slot.deposited.load(std::memory_order_relaxed);
+    withdrawn += slot.withdrawn.load(std::memory_order_relaxed);
+  }
+  return use == Use::kRetry ? deposited + reserve_ - withdrawn : deposited / 2 - withdrawn;
 }
 
 }  // namespace weft::inline v0::policy

@@ -10,11 +10,12 @@
 //   balance = calls - extra attempts / ratio, of the last `window`
 //   reserve = reserve_per_second * window / ratio
 //   retry: allowed where balance + reserve >= 1/ratio
-//   hedge: allowed where balance >= 1/ratio; it takes nothing from the reserve
+//   hedge: allowed where balance - 1/ratio >= calls / 2; it takes nothing from the reserve
 //
 // So in each window, and in total: extra attempts <= ratio * calls + reserve_per_second * window,
-// and hedges alone <= ratio * calls. A retry that the reserve paid for makes the balance negative
-// until it leaves the window.
+// and hedges alone <= ratio * calls / 2. The other half is for retries: a joint budget that hedges
+// may empty leaves nothing for them when a host fails. A retry that the reserve paid for makes the
+// balance negative until it leaves the window.
 //
 // The window moves in 16 steps. Depositing is one atomic addition; withdrawing takes a mutex that
 // deposits do not meet but once in a step. Times may come a little out of order, as loops' times
@@ -64,9 +65,15 @@ class RetryBudget {
   static constexpr size_t kSteps = 16;
 
   int64_t StepOf(base::MonoTime now) const { return now.time_since_epoch().count() / step_ns_; }
-  std::atomic<int64_t>& SlotOf(int64_t step) { return slots_[static_cast<size_t>(step) % kSteps]; }
+  // What came in and what went out in one step.
+  struct Slot {
+    std::atomic<int64_t> deposited{0};
+    std::atomic<int64_t> withdrawn{0};
+  };
+  Slot& SlotOf(int64_t step) { return slots_[static_cast<size_t>(step) % kSteps]; }
   void MoveTo(int64_t step);
   void MoveToLocked(int64_t step);
+  // What may be withdrawn for that use.
   int64_t BalanceLocked(Use use) const;
 
   // In units of a millionth of a deposit.
@@ -78,7 +85,7 @@ class RetryBudget {
   std::mutex mutex_;
   // Written with the mutex held. The slots before it belong to the steps before it.
   std::atomic<int64_t> step_;
-  std::array<std::atomic<int64_t>, kSteps> slots_{};
+  std::array<Slot, kSteps> slots_{};
 };
 
 }  // namespace weft::inline v0::policy

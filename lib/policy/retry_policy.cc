@@ -75,8 +75,8 @@ RetryPolicy::RetryPolicy(const RetryOptions& options)
 RetryDecision RetryPolicy::Decide(const AttemptEnd& end, const CallFacts& call, int max_attempts,
                                   double chance) const {
   using What = AttemptEnd::What;
-  const auto no = [](const char* why) {
-    return RetryDecision{RetryDecision::Kind::kNo, base::MonoDuration::zero(), why};
+  const auto no = [](const char* why, RetryDecision::Kind kind = RetryDecision::Kind::kNo) {
+    return RetryDecision{kind, base::MonoDuration::zero(), why};
   };
   switch (end.what) {
     case What::kNotSent:
@@ -91,12 +91,14 @@ RetryDecision RetryPolicy::Decide(const AttemptEnd& end, const CallFacts& call, 
     case What::kAnswered:
       if (!IsRetryable(end.code)) return no("its code is not retryable");
       if (!call.idempotent && !call.grpc) return no("it is not idempotent");
-      if (end.pushback.kind == Pushback::Kind::kStop) return no("the host asked for no other");
+      if (end.pushback.kind == Pushback::Kind::kStop)
+        return no("the host asked for no other", RetryDecision::Kind::kNoMore);
       break;
     case What::kOther:
       return no("such an end is not repeated");
   }
-  if (call.attempts >= max_attempts) return no("max_attempts were made");
+  if (call.attempts >= max_attempts)
+    return no("max_attempts were made", RetryDecision::Kind::kNoMore);
   return {RetryDecision::Kind::kAfter, end.pushback.kind == Pushback::Kind::kWait
                                            ? end.pushback.wait
                                            : Backoff(call.attempts, chance)};

@@ -50,13 +50,14 @@ struct CallFacts {
 
 struct RetryDecision {
   enum class Kind {
-    kNo,
+    kNo,        // that is how the call ends
+    kNoMore,    // it could be bettered, but not by another attempt
     kByItself,  // at once; counts for nothing
     kAfter,     // after `wait`, if the budget has it
   };
   Kind kind = Kind::kNo;
   base::MonoDuration wait{0};
-  const char* why_not = "";  // with kNo
+  const char* why_not = "";  // with kNo, kNoMore
 };
 
 class RetryPolicy {

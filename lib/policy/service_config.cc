@@ -86,21 +86,28 @@ bool ReadRetryPolicy(const JsonNode& node, std::optional<RetryPolicy>* to) {
   return true;
 }
 
-bool ReadHedgingPolicy(const JsonNode& node, std::optional<HedgingSpec>* to) {
-  HedgingSpec& spec = to->emplace();
-  return node.ReadFields({"maxAttempts", "hedgingDelay", "nonFatalStatusCodes"}) &&
-         node.Required("maxAttempts",
-                       [&](const JsonNode& n) { return ReadAttempts(n, &spec.max_attempts); }) &&
-         node.Optional("hedgingDelay",
-                       [&](const JsonNode& n) { return n.ReadDuration(&spec.delay); }) &&
-         node.Optional("nonFatalStatusCodes", [&](const JsonNode& list) {
-           return list.ReadList([&](const JsonNode& n) {
-             absl::StatusCode code;
-             if (!ReadCode(n, &code)) return false;
-             spec.non_fatal |= uint32_t{1} << static_cast<unsigned>(code);
-             return true;
-           });
-         });
+bool ReadHedgingPolicy(const JsonNode& node, std::optional<MethodHedging>* to) {
+  MethodHedging& hedging = to->emplace();
+  RetryOptions after = {.initial_backoff = absl::ZeroDuration(),
+                        .max_backoff = absl::ZeroDuration()};
+  const bool read =
+      node.ReadFields({"maxAttempts", "hedgingDelay", "nonFatalStatusCodes"}) &&
+      node.Required("maxAttempts",
+                    [&](const JsonNode& n) { return ReadAttempts(n, &hedging.max_attempts); }) &&
+      node.Optional("hedgingDelay",
+                    [&](const JsonNode& n) { return n.ReadDuration(&hedging.delay); }) &&
+      node.Optional("nonFatalStatusCodes", [&](const JsonNode& list) {
+        return list.ReadList(
+            [&](const JsonNode& n) { return ReadCode(n, &after.retryable.emplace_back()); });
+      });
+  if (!read) return false;
+  after.max_attempts = hedging.max_attempts;
+  hedging.after = RetryPolicy(after);
+  hedging.beside =
+      std::make_shared<HedgePolicy>(HedgeOptions{.when = HedgeOptions::When::kAfterDelay,
+                                                 .max_attempts = hedging.max_attempts,
+                                                 .delay = hedging.delay});
+  return true;
 }
 
 bool ReadMessageBytes(const JsonNode& node, std::optional<size_t>* to) {
@@ -234,7 +241,6 @@ class ServiceConfigReader {
           absl::StrCat("is already a name of methodConfig[", named - config_.methods_.data(), "]"));
     }
     named = &method_config;
-    if (method_config.hedging.has_value()) config_.has_hedging_ = true;
     return true;
   }
 

@@ -26,6 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "policy/hedge_policy.h"
 #include "policy/retry_policy.h"
 #include "policy/retry_throttle.h"
 
@@ -33,17 +34,14 @@ namespace weft::inline v0::policy {
 
 inline constexpr size_t kMaxServiceConfigBytes = size_t{1} << 20;
 
-// hedgingPolicy: attempts that do not wait for the one before to fail.
-struct HedgingSpec {
+// hedgingPolicy: attempts that do not wait for the one before to fail; and where none runs any more
+// because the last one ended with a non-fatal code, the next one at once.
+struct MethodHedging {
   int max_attempts = 2;  // in all, 2 … 5
   absl::Duration delay = absl::ZeroDuration();
-  // One bit a code, as IsNonFatal reads it.
-  uint32_t non_fatal = 0;
-
-  // Whether the others go on after an attempt that ended so.
-  bool IsNonFatal(absl::StatusCode code) const {
-    return (non_fatal >> static_cast<unsigned>(code) & 1) != 0;
-  }
+  // The two halves of it.
+  std::shared_ptr<HedgePolicy> beside;
+  RetryPolicy after;  // non-fatal codes are its retryable ones
 };
 
 // What is not set is not in the config. Limits are of one message, without its gRPC prefix; 0 means
@@ -55,7 +53,7 @@ struct MethodConfig {
   std::optional<size_t> max_response_bytes;
   // Not both. The retry policy has no attempt timeout: the config knows none.
   std::optional<RetryPolicy> retry;
-  std::optional<HedgingSpec> hedging;
+  std::optional<MethodHedging> hedging;
 };
 
 // Immutable, so thread-safe.
@@ -69,9 +67,6 @@ class ServiceConfig {
   // Of "/package.Service/Method", without a query: what is said of the method, else of its service,
   // else of all; null: nothing is. Two look-ups at most, no allocation. Lives as long as this.
   const MethodConfig* Find(std::string_view path) const;
-
-  // Whether Find can give a hedging policy.
-  bool has_hedging() const { return has_hedging_; }
 
   const std::optional<RetryThrottling>& retry_throttling() const { return retry_throttling_; }
 
@@ -91,7 +86,6 @@ class ServiceConfig {
   // "/service/method", and "/service/" for a service.
   absl::flat_hash_map<std::string, const MethodConfig*> by_name_;
   const MethodConfig* of_all_ = nullptr;
-  bool has_hedging_ = false;
   std::optional<RetryThrottling> retry_throttling_;
   std::vector<std::string> balancers_;
   std::string balancer_;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "http2/client_session.h"
+#include "pool/loser_drain.h"
 
 namespace weft::inline v0::pool {
 namespace {
@@ -41,6 +42,7 @@ Connection::Connection(const ConnectionSetup& setup, std::unique_ptr<net::ByteSt
       session_(http2::NewClientSession(SessionOptionsFrom(setup), *this)),
       keepalive_(setup.keepalive_interval,
                  absl::ToChronoNanoseconds(setup.options->keepalive_timeout), now),
+      reset_budget_(setup.options->reset_burst, setup.options->resets_per_second),
       opened_at_(now),
       read_op_(*this),
       check_timer_(*this),
@@ -69,6 +71,27 @@ void Connection::Open(Exchange& exchange) {
 
 void Connection::Reset(Exchange& exchange, http::ResetReason reason) {
   session_->Reset(exchange.stream_, reason);
+}
+
+bool Connection::Abandon(Exchange& exchange, cluster::Host& host) {
+  const base::MonoTime now = setup_.strand->loop().clock().Now();
+  // A peer that has only a part of the request waits for the rest, which nobody would send: that is
+  // reset in any case. One that has nothing of it does not see the reset.
+  if (session_->RequestSent(exchange.stream_) != http::Sent::kAll || reset_budget_.Allows(now)) {
+    Reset(exchange, http::ResetReason::kCancelled);
+    return false;
+  }
+  setup_.counters->losers_drained.Add();
+  const base::MonoTime until = exchange.deadline_ != base::kNever
+                                   ? exchange.deadline_
+                                   : base::After(now, setup_.options->drain_timeout);
+  LoserDrain::Begin(*session_, exchange.stream_, host, *setup_.timers, until);
+  return true;
+}
+
+void Connection::OnReset() {
+  setup_.counters->resets_sent.Add();
+  reset_budget_.Spend(setup_.strand->loop().clock().Now());
 }
 
 bool Connection::HeadSent(const Exchange& exchange) const {

@@ -20,6 +20,7 @@
 
 #include "absl/status/status.h"
 #include "base/time.h"
+#include "cluster/host.h"
 #include "event/loop.h"
 #include "event/strand.h"
 #include "event/timer_heap.h"
@@ -27,6 +28,7 @@
 #include "net/byte_stream.h"
 #include "pool/exchange.h"
 #include "pool/keepalive.h"
+#include "pool/reset_budget.h"
 #include "telemetry/counters.h"
 #include "weft/channel_factory.h"
 
@@ -84,6 +86,9 @@ class Connection final : public event::Deferred,
 
   void Open(Exchange& exchange);
   void Reset(Exchange& exchange, http::ResetReason reason);
+  // For one that nobody wants any more: resets it, or drains it where the reset budget is used up.
+  // Returns whether it drains; then that counts as in flight at `host`, and not the exchange.
+  bool Abandon(Exchange& exchange, cluster::Host& host);
   void ResumeBody(Exchange& exchange) { session_->ResumeBody(exchange.stream_); }
   void Consume(Exchange& exchange, size_t bytes) { session_->Consume(exchange.stream_, bytes); }
   bool HeadSent(const Exchange& exchange) const;
@@ -131,6 +136,7 @@ class Connection final : public event::Deferred,
   void OnSettings() override;
   void OnGoaway(uint32_t code, std::string_view debug) override;
   void OnPingAck(uint64_t) override {}  // any byte is a sign of life
+  void OnReset() override;
 
   void OnReadOp();
   // True: bytes came, and more may be there.
@@ -143,6 +149,7 @@ class Connection final : public event::Deferred,
   std::unique_ptr<net::ByteStream> stream_;
   std::unique_ptr<http::Session> session_;
   Keepalive keepalive_;
+  ResetBudget reset_budget_;
   const base::MonoTime opened_at_;
 
   bool ready_ = false;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/time.h"
 #include "event/loop.h"
 #include "net/network.h"
 #include "net/tls.h"
@@ -26,12 +27,17 @@ class Connector final : public event::Deferred {
   Connector(event::Loop& loop, const net::Address& address, ConnectorOptions options,
             net::DialDone done);
 
+  // Of the transport (TCP), once that is connected.
+  base::MonoDuration connect_time() const { return connect_time_; }
+
  private:
   void OnTransport(absl::StatusOr<std::unique_ptr<net::ByteStream>> stream);
 
   event::Loop& loop_;
   const ConnectorOptions options_;
   net::DialDone done_;
+  const base::MonoTime began_;
+  base::MonoDuration connect_time_{0};
   std::unique_ptr<net::Dial> dial_;
 };
 

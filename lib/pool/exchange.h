@@ -32,17 +32,25 @@ class Exchange : public http::StreamUser, public base::ListNode<Exchange> {
  public:
   enum class State : uint8_t { kNew, kPending, kOpen, kEnded };
 
-  Exchange() : start_op_(*this), signal_op_(*this), deadline_timer_(*this), idle_timer_(*this) {}
+  Exchange() : start_op_(*this), signal_op_(*this), due_timer_(*this), idle_timer_(*this) {}
 
   // Any thread
   // ------------------------------------------------------------------------------------------------
-  // First: where, and how long. `idle_timeout` zero: none.
+  // First: where, and how long. `idle_timeout` zero: none. `look_at`: when OnLook is called first.
   void Bind(HostPool& host, base::MonoTime now, base::MonoTime deadline,
-            base::MonoDuration idle_timeout);
-  // Once. OnExchangeEnd comes at `deadline` at the latest, and may come before Start returns.
+            base::MonoDuration idle_timeout, base::MonoTime look_at = base::kNever);
+  // Once. The host counts it as in flight from here on. OnExchangeEnd comes at `deadline` at the
+  // latest, and may come before Start returns.
   void Start();
   // After Bind. OnExchangeEnd(CANCELLED) follows, unless the end was faster.
   void Cancel() { Signal(kCancel); }
+  // As Cancel, where another attempt was answered first: nobody wants this one any more. Its stream
+  // is reset if the connection's reset budget has that much, else drained (LoserDrain). The host
+  // goes on counting it as in flight for a while (Lingering), or until it has drained.
+  void Abandon() { Signal(kAbandon); }
+  // OnLook is called at `at` at the latest, unless the exchange has ended by then.
+  void LookAt(base::MonoTime at);
+  void LookNow() { LookAt(base::MonoTime()); }
   // There is more for ReadBody.
   void ResumeBody() { Signal(kResume); }
   // The user took that many bytes of OnData.
@@ -66,6 +74,9 @@ class Exchange : public http::StreamUser, public base::ListNode<Exchange> {
   // Exactly once after Start, last. The exchange may be destroyed once Drop was called as often as
   // Keep.
   virtual void OnExchangeEnd(http::StreamEnd end) = 0;
+  // On the loop, with the strand held, at `look_at` and whenever LookAt says, but not at the
+  // deadline or after the end. Returns when it is to be called again. May Fail this exchange.
+  virtual base::MonoTime OnLook() { return base::kNever; }
   // To be called by OnHead, OnData, OnTrailers and a ReadBody that moved something: the idle
   // timeout begins anew.
   void Touch() { progress_ = true; }
@@ -79,7 +90,7 @@ class Exchange : public http::StreamUser, public base::ListNode<Exchange> {
  private:
   friend class Connection;
   friend class HostPool;
-  enum SignalBit : uint32_t { kCancel = 1, kResume = 2, kConsume = 4 };
+  enum SignalBit : uint32_t { kCancel = 1, kResume = 2, kConsume = 4, kAbandon = 8, kLook = 16 };
 
   class StartOp final : public event::Op {
    public:
@@ -110,22 +121,28 @@ class Exchange : public http::StreamUser, public base::ListNode<Exchange> {
   void Signal(SignalBit bit);
   void OnSignal();
   void OnEnd(http::StreamEnd end) final;
-  void OnDeadline();
+  // The deadline, or the time to look; one timer, so that looking costs calls nothing that do not.
+  void ArmDue();
+  void OnDue();
   void OnIdleTimer();
   void ArmIdle();
   // Leaves the list or the connection, telling the peer; then ends with `status`, which arose here.
   void EndLocally(absl::Status status);
-  // Whatever the reason: disarms, calls OnExchangeEnd.
+  void EndAbandoned();
+  // Whatever the reason: disarms, leaves the host, calls OnExchangeEnd.
   void Finish(http::StreamEnd end);
+  void Disconnect();
   Processed ProcessedSoFar() const;
 
   HostPool* host_ = nullptr;
   base::MonoTime deadline_ = base::kNever;
   base::MonoDuration idle_timeout_{0};
+  base::MonoTime look_at_ = base::kNever;  // the strand's once started
   StartOp start_op_;
   SignalOp signal_op_;
   std::atomic<uint32_t> signals_{0};
   std::atomic<size_t> consumed_{0};
+  std::atomic<base::MonoTime> look_asked_{base::kNever};
 
   // The strand's.
   State state_ = State::kNew;
@@ -134,7 +151,7 @@ class Exchange : public http::StreamUser, public base::ListNode<Exchange> {
   base::MonoTime started_at_{};
   bool cancelled_early_ = false;  // by a Cancel that overtook Start
   bool progress_ = false;         // since the idle timer was armed
-  MemberTimer<&Exchange::OnDeadline> deadline_timer_;
+  MemberTimer<&Exchange::OnDue> due_timer_;
   MemberTimer<&Exchange::OnIdleTimer> idle_timer_;
 };
 

@@ -33,6 +33,7 @@ HostPool::HostPool(const net::Address& address, HostSetup setup)
       dial_timer_(*this),
       backoff_timer_(*this),
       drain_timer_(*this),
+      linger_timer_(*this),
       dial_result_(absl::UnknownError("")),
       keepalive_interval_(absl::ToChronoNanoseconds(setup_.options->keepalive_interval)) {}
 
@@ -60,11 +61,25 @@ void HostPool::Enqueue(Exchange& exchange) {
     exchange.Finish({std::move(refusal), origin, Processed::kNotSent});
     return;
   }
-  timers_.Arm(&exchange.deadline_timer_, exchange.deadline_);
+  exchange.ArmDue();
   pending_.push_back(&exchange);
 }
 
 void HostPool::Leave(Exchange& exchange) { pending_.erase(&exchange); }
+
+void HostPool::Linger(base::MonoTime deadline) {
+  if (shutting_down_) {
+    Exit();
+    return;
+  }
+  lingering_.Add(strand_.loop().clock().Now(), deadline);
+  timers_.Arm(&linger_timer_, lingering_.next());
+}
+
+void HostPool::EndLingering(size_t count) {
+  for (; count > 0; --count) Exit();
+  timers_.Arm(&linger_timer_, lingering_.next());
+}
 
 void HostPool::OpenPending() {
   while (!pending_.empty() && current_ != nullptr && current_->CanOpen()) {
@@ -185,6 +200,7 @@ void HostPool::OnDialResultOp() {
   absl::StatusOr<std::unique_ptr<net::ByteStream>> stream = std::move(dial_result_);
   dial_result_ = absl::UnknownError("");
   if (connector_ == nullptr) return;  // given up meanwhile
+  if (stream.ok()) SetConnectTime(connector_->connect_time());
   strand_.loop().DeleteLater(std::move(connector_));
   if (!stream.ok()) {
     DialFailed(stream.status());
@@ -315,6 +331,7 @@ void HostPool::OnShutdownOp() {
   timers_.Disarm(&backoff_timer_);
   SetState(HostState::kClosed, shutdown_why_);
   FailPending(shutdown_why_, ShutdownOrigin());
+  EndLingering(lingering_.TakeAll());
   if (current_ != nullptr) {
     current_->Drain();
     draining_.push_back(std::move(current_));

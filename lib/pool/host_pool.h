@@ -30,6 +30,7 @@
 #include "pool/connection.h"
 #include "pool/connector.h"
 #include "pool/exchange.h"
+#include "pool/lingering.h"
 #include "telemetry/counters.h"
 #include "weft/channel_factory.h"
 #include "weft/error.h"
@@ -102,7 +103,9 @@ class HostPool final : public cluster::Host,
 
   // The strand is held.
   void Enqueue(Exchange& exchange);
-  void Leave(Exchange& exchange);  // kPending only
+  void Leave(Exchange& exchange);        // kPending only
+  void Linger(base::MonoTime deadline);  // an abandoned exchange, in place of its Exit
+  void EndLingering(size_t count);
   void OpenPending();
   void FailPending(const absl::Status& status, Origin origin);
   void WantWork();  // asks for DoWork on the loop
@@ -111,8 +114,9 @@ class HostPool final : public cluster::Host,
   void OnConnectOp();
   void OnShutdownOp();
   void OnDrainOver() { drain_over_ = true, DoWork(); }
+  void OnLingerTimer() { EndLingering(lingering_.TakeDue(strand_.loop().now())); }
   void OnTimersOp();
-  void DoWork();  // closes what is broken or drained, dials what is missing
+  void DoWork();          // closes what is broken or drained, dials what is missing
   bool MustDial() const;  // a connection is missing, and nothing is under way to get one
   void Dial();
   void OnDialDone(absl::StatusOr<std::unique_ptr<net::ByteStream>> stream);
@@ -148,8 +152,10 @@ class HostPool final : public cluster::Host,
   HostTimer<&HostPool::OnDialTimeout> dial_timer_;
   HostTimer<&HostPool::OnBackoffOver> backoff_timer_;
   HostTimer<&HostPool::OnDrainOver> drain_timer_;
+  HostTimer<&HostPool::OnLingerTimer> linger_timer_;
 
   base::IntrusiveList<Exchange> pending_;
+  Lingering lingering_;
   std::unique_ptr<Connection> current_;                // takes new exchanges
   std::unique_ptr<Connection> starting_;               // waits for the first SETTINGS
   std::vector<std::unique_ptr<Connection>> draining_;  // ends what runs

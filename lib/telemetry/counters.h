@@ -26,6 +26,11 @@ struct Counters {
   Counter transparent_retries;
   Counter retries;
   Counter retries_refused_by_budget;
+  Counter hedges;
+  Counter hedges_refused_by_budget;
+  Counter hedges_won;
+  Counter resets_sent;
+  Counter losers_drained;
   Counter keepalive_timeouts;
   Counter protocol_errors;
   Counter resolver_errors;

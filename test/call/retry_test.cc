@@ -241,10 +241,10 @@ TEST_CASE("the log of a call tells each attempt, and why there were no more") {
     if (n == 1) return Status(503);
     return n == 2 ? RogueAnswer{} : RogueAnswer::Reset(kInternalError);
   };
-  AttemptLog log;
-  SimCall& call = world.client.Get("/", {.log = &log});
+  SimCall& call = world.client.Get();
   REQUIRE(world.client.RunUntilDone(call));
   REQUIRE(call.ok());
+  const AttemptLog& log = call.response().info.log;
   REQUIRE(log.attempts.size() == 3);
   CHECK(log.attempts[0].why == Why::kFirst);
   CHECK(log.attempts[0].code == absl::StatusCode::kUnavailable);
@@ -260,15 +260,15 @@ TEST_CASE("the log of a call tells each attempt, and why there were no more") {
   CHECK(log.attempts[0].host != log.attempts[1].host);
   CHECK(log.why_no_more.empty());
 
-  AttemptLog failed;
-  SimCall& bad = world.client.Post("/", "x", {.log = &failed});
+  SimCall& bad = world.client.Post("/", "x");
   REQUIRE(world.client.RunUntilDone(bad));
+  const AttemptLog failed = bad.error().log;
   CHECK(failed.attempts.size() == 1);
   CHECK(failed.why_no_more == "such an end is not repeated");
   world.answer = [](int) { return Status(503); };
-  AttemptLog all;
-  SimCall& last = world.client.Get("/", {.max_attempts = 2, .log = &all});
+  SimCall& last = world.client.Get("/", {.max_attempts = 2});
   REQUIRE(world.client.RunUntilDone(last));
+  const AttemptLog& all = last.response().info.log;
   CHECK(all.attempts.size() == 2);
   CHECK(all.why_no_more == "max_attempts were made");
   CHECK(world.client.Close());

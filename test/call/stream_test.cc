@@ -298,6 +298,7 @@ TEST_CASE("a source is pumped up, a sink is filled, with trailers both ways") {
   w.Until([&] { return result.has_value(); });
   REQUIRE(result->ok());
   CHECK(sink.head == 200);
+  CHECK(w.server.requests()[0]->body.size() == 1000000);
   CHECK(sink.body.size() == 1000000);
   CHECK((*result)->body.empty());
   CHECK((*result)->trailers["t"] == "1");

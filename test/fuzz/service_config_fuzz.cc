@@ -26,7 +26,7 @@ void Check(const weft::policy::MethodConfig& method) {
   if (method.hedging.has_value()) {
     if (method.hedging->max_attempts < 2 || method.hedging->max_attempts > 5) abort();
     if (method.hedging->delay < absl::ZeroDuration()) abort();
-    if ((method.hedging->non_fatal & ~uint32_t{0x1fffe}) != 0) abort();
+    if (method.hedging->after.IsRetryable(absl::StatusCode::kOk)) abort();
   }
 }
 

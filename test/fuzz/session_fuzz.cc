@@ -84,6 +84,7 @@ class Harness final : public http::SessionOwner {
     Require(!session_->accepting());
     Act();
   }
+  void OnReset() override {}
   void OnPingAck(uint64_t payload) override { Require(payload == 7); }
 
   // What a user may do at any time.

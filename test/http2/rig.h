@@ -132,8 +132,10 @@ class Rig : public weft::http::SessionOwner {
   void OnSettings() override { ++settings; }
   void OnGoaway(uint32_t code, std::string_view debug) override;
   void OnPingAck(uint64_t payload) override { acks.push_back(payload); }
+  void OnReset() override { ++resets; }
 
   int settings = 0;
+  int resets = 0;
   std::vector<uint64_t> acks;
   std::vector<std::string> goaways;
   std::function<void()> on_goaway;

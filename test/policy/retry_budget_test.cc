@@ -51,20 +51,20 @@ TEST_CASE("the reserve is for retries without calls", "[retry_budget]") {
   CHECK(WithdrawAll(budget, Use::kRetry, kStart + seconds(10)) == 100);
 }
 
-TEST_CASE("hedges take nothing from the reserve", "[retry_budget]") {
+TEST_CASE("hedges take nothing from the reserve, and leave half of the rest to retries", "[retry_budget]") {
   RetryBudget budget;
   CHECK(WithdrawAll(budget, Use::kHedge, kStart) == 0);
   DepositMany(budget, 50, kStart);
-  CHECK(budget.Available(Use::kHedge, kStart) == 10);
+  CHECK(budget.Available(Use::kHedge, kStart) == 5);
   CHECK(budget.Available(Use::kRetry, kStart) == 110);
-  CHECK(WithdrawAll(budget, Use::kHedge, kStart) == 10);
-  CHECK(WithdrawAll(budget, Use::kRetry, kStart) == 100);
+  CHECK(WithdrawAll(budget, Use::kHedge, kStart) == 5);
+  CHECK(WithdrawAll(budget, Use::kRetry, kStart) == 105);
 }
 
 TEST_CASE("a retry out of the reserve is earned before the next hedge", "[retry_budget]") {
   RetryBudget budget;
   REQUIRE(budget.TryWithdraw(Use::kRetry, kStart));
-  DepositMany(budget, 9, kStart);
+  DepositMany(budget, 19, kStart);
   CHECK_FALSE(budget.TryWithdraw(Use::kHedge, kStart));
   budget.Deposit(kStart);
   CHECK(budget.TryWithdraw(Use::kHedge, kStart));
@@ -117,7 +117,7 @@ TEST_CASE("options out of range count as the nearest in it", "[retry_budget]") {
         {.ratio = infinity, .reserve_per_second = infinity, .window = absl::InfiniteDuration()});
     budget.Deposit(kStart);
     CHECK(budget.Available(Use::kRetry, kStart) == 1'001'000);
-    CHECK(budget.Available(Use::kHedge, kStart) == 1000);
+    CHECK(budget.Available(Use::kHedge, kStart) == 500);
   }
   SECTION("the smallest ratio with the largest reserve does not overflow") {
     RetryBudget budget({.ratio = 1e-6, .reserve_per_second = 1e9});
@@ -161,7 +161,7 @@ void RunPattern(uint64_t seed, double ratio, double reserve_per_second) {
       // Plain conditions: there are a million of them.
       const double allowed = MaxExtra(ratio, reserve_per_second, calls, now - start);
       if (extra > allowed + 1e-6) FAIL(extra << " extra attempts, of " << allowed);
-      if (hedges > ratio * calls + 1e-6) FAIL(hedges << " hedges for " << calls << " calls");
+      if (hedges > ratio * calls / 2 + 1e-6) FAIL(hedges << " hedges for " << calls << " calls");
     }
   }
 }

@@ -81,14 +81,14 @@ TEST_CASE("whether another attempt follows, for every end of an attempt") {
                 const AttemptEnd end = {what, code, {pushback}};
                 const CallFacts call = {idempotent, grpc, refused_before, attempts};
                 Kind expected = Kind::kNo;
-                const bool room = attempts < 3;
                 if (what == What::kNotSent || what == What::kGoaway) expected = Kind::kByItself;
                 if (what == What::kRefused && !refused_before) expected = Kind::kByItself;
-                if (what == What::kRefused && refused_before && room) expected = Kind::kAfter;
-                if (what == What::kLost && idempotent && room) expected = Kind::kAfter;
+                const Kind another = attempts < 3 ? Kind::kAfter : Kind::kNoMore;
+                if (what == What::kRefused && refused_before) expected = another;
+                if (what == What::kLost && idempotent) expected = another;
                 if (what == What::kAnswered && code == absl::StatusCode::kUnavailable &&
-                    pushback == Pushback::Kind::kNothing && (idempotent || grpc) && room)
-                  expected = Kind::kAfter;
+                    (idempotent || grpc))
+                  expected = pushback == Pushback::Kind::kStop ? Kind::kNoMore : another;
                 CAPTURE(static_cast<int>(what), static_cast<int>(code), static_cast<int>(pushback),
                         idempotent, grpc, refused_before, attempts);
                 const RetryDecision decision = policy.Decide(end, call, 3, 0.5);
@@ -104,7 +104,7 @@ TEST_CASE("whether another attempt follows, for every end of an attempt") {
   const AttemptEnd pushed = {
       What::kAnswered, absl::StatusCode::kUnavailable, {Pushback::Kind::kWait, 7s}};
   CHECK(policy.Decide(pushed, {.idempotent = true}, 3, 0.5).wait == 7s);
-  CHECK(policy.Decide(pushed, {.idempotent = true}, 1, 0.5).kind == Kind::kNo);
+  CHECK(policy.Decide(pushed, {.idempotent = true}, 1, 0.5).kind == Kind::kNoMore);
 }
 
 TEST_CASE("what a host says about another attempt") {

@@ -39,7 +39,6 @@ TEST_CASE("every field of a service config is read") {
   REQUIRE(config->retry_throttling().has_value());
   CHECK(config->retry_throttling()->max_tokens == 10);
   CHECK(config->retry_throttling()->token_ratio == 0.1);
-  CHECK(config->has_hedging());
 
   const MethodConfig* retried = config->Find("/a.B/C");
   REQUIRE(retried != nullptr);
@@ -67,9 +66,11 @@ TEST_CASE("every field of a service config is read") {
   REQUIRE(hedged->hedging.has_value());
   CHECK(hedged->hedging->max_attempts == 3);
   CHECK(hedged->hedging->delay == absl::Milliseconds(500));
-  CHECK(hedged->hedging->non_fatal == ((1u << 14) | (1u << 13) | (1u << 10)));
+  CHECK(hedged->hedging->beside->max_attempts() == 3);
+  CHECK(hedged->hedging->after.max_attempts() == 3);
+  CHECK(hedged->hedging->after.Backoff(1, 1) == std::chrono::nanoseconds(0));
   for (int code = 0; code <= 16; ++code) {
-    CHECK(hedged->hedging->IsNonFatal(static_cast<absl::StatusCode>(code)) ==
+    CHECK(hedged->hedging->after.IsRetryable(static_cast<absl::StatusCode>(code)) ==
           (code == 14 || code == 13 || code == 10));
   }
 }
@@ -80,15 +81,17 @@ TEST_CASE("what a service config may leave out") {
   CHECK(empty->balancers().empty());
   CHECK(empty->balancer().empty());
   CHECK_FALSE(empty->retry_throttling().has_value());
-  CHECK_FALSE(empty->has_hedging());
   CHECK(Parse(R"({"methodConfig": []})")->Find("/s/m") == nullptr);
 
   const MethodConfig method = MethodOf(R"("hedgingPolicy": {"maxAttempts": 2})");
   CHECK_FALSE(method.wait_for_ready.has_value());
   CHECK(method.hedging->delay == absl::ZeroDuration());
-  CHECK(method.hedging->non_fatal == 0);
-  CHECK(MethodOf(R"("hedgingPolicy": {"maxAttempts": 2, "nonFatalStatusCodes": []})")
-            .hedging->non_fatal == 0);
+  const MethodConfig listed =
+      MethodOf(R"("hedgingPolicy": {"maxAttempts": 2, "nonFatalStatusCodes": []})");
+  for (int code = 0; code <= 16; ++code) {
+    CHECK_FALSE(method.hedging->after.IsRetryable(static_cast<absl::StatusCode>(code)));
+    CHECK_FALSE(listed.hedging->after.IsRetryable(static_cast<absl::StatusCode>(code)));
+  }
 }
 
 TEST_CASE("the most specific name wins") {
@@ -141,7 +144,6 @@ TEST_CASE("a methodConfig without names holds for nothing, and is checked") {
   const Config config = Parse(R"({"methodConfig": [
       {"name": [], "hedgingPolicy": {"maxAttempts": 2}}, {"timeout": "1s"}]})");
   CHECK(config->Find("/s/m") == nullptr);
-  CHECK_FALSE(config->has_hedging());
   CHECK(ErrorOf(R"({"methodConfig": [{"name": [], "timout": "1s"}]})") ==
         "methodConfig[0] has the unknown field \"timout\"; known are name, waitForReady, timeout, "
         "maxRequestMessageBytes, maxResponseMessageBytes, retryPolicy, hedgingPolicy");

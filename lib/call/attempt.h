@@ -1,0 +1,67 @@
+// Attempt: one try of a call on one host, and what of an answer it has received.
+#ifndef WEFT_LIB_CALL_ATTEMPT_H_
+#define WEFT_LIB_CALL_ATTEMPT_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "base/ref.h"
+#include "base/time.h"
+#include "call/attempt_head.h"
+#include "pool/exchange.h"
+#include "pool/host_pool.h"
+#include "weft/attempt_log.h"
+#include "weft/response.h"
+
+namespace weft::inline v0::call {
+
+class Call;
+
+class Attempt final : public pool::Exchange {
+ public:
+  Attempt(Call& call, base::Ref<pool::HostPool> on, AttemptInfo::Why started_for)
+      : host(std::move(on)), why(started_for), call_(call) {}
+
+  // Set before it starts.
+  const base::Ref<pool::HostPool> host;  // kept until the call is gone
+  const AttemptInfo::Why why;
+  int number = 1;  // from 1, without those that were repeated by themselves
+  base::MonoTime started{};
+  base::MonoTime deadline{};
+
+  // The strand's.
+  AttemptHead head;
+  Response answer;
+  size_t body_sent = 0;    // of the request's
+  bool committed = false;  // the call has no other any more
+
+  // With the call's mutex; they stay as they are once the call has ended.
+  bool running = true;
+  bool lost = false;       // another one was answered first
+  bool timed_out = false;  // by itself, not with the call
+  base::MonoTime ended{};  // or lost
+  http::StreamEnd end;
+  absl::StatusCode code = absl::StatusCode::kOk;  // of the end, or of a whole answer
+
+  // http::StreamUser
+  http::BodyPiece ReadBody(char* to, size_t size) override;
+  const Headers* RequestTrailers() override;
+  void OnHead(int status, Headers headers) override;
+  void OnData(std::string_view bytes) override;
+  void OnTrailers(Headers trailers) override;
+
+ private:
+  // pool::Exchange
+  http::RequestHead RequestHeadFor(bool tls) override;
+  base::MonoTime OnLook() override;
+  void OnExchangeEnd(http::StreamEnd how) override;
+  void Keep() override;
+  void Drop() override;
+
+  Call& call_;
+};
+
+}  // namespace weft::inline v0::call
+
+#endif  // WEFT_LIB_CALL_ATTEMPT_H_
