@@ -8,9 +8,9 @@
 #include "absl/status/statusor.h"
 #include "registry/fake_sink.h"
 #include "registry/open.h"
-#include "registry/temp_dir.h"
 #include "support/catch.h"
 #include "support/sim_env.h"
+#include "support/temp_dir.h"
 #include "weft/channel_factory.h"
 #include "weft/resolver.h"
 
@@ -18,6 +18,7 @@ namespace weft::inline v0::registry {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
+using testing::TempDir;
 
 struct Fixture {
   absl::StatusOr<std::unique_ptr<Resolver>> Open(const Registry& registry, std::string_view name) {

@@ -12,14 +12,15 @@
 #include "absl/time/time.h"
 #include "event/epoll_loop.h"
 #include "registry/fake_sink.h"
-#include "registry/temp_dir.h"
 #include "support/catch.h"
 #include "support/sim_env.h"
+#include "support/temp_dir.h"
 
 namespace weft::inline v0::registry {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
+using testing::TempDir;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 

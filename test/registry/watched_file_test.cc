@@ -8,14 +8,15 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "registry/temp_dir.h"
 #include "support/catch.h"
+#include "support/temp_dir.h"
 
 namespace weft::inline v0::registry {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
+using testing::TempDir;
 
 // What one look gives; fails where it is an error.
 std::optional<std::string> Content(WatchedFile& file) {

@@ -1,6 +1,6 @@
 // TempDir: a directory of files that goes with the test.
-#ifndef WEFT_TEST_REGISTRY_TEMP_DIR_H_
-#define WEFT_TEST_REGISTRY_TEMP_DIR_H_
+#ifndef WEFT_TEST_SUPPORT_TEMP_DIR_H_
+#define WEFT_TEST_SUPPORT_TEMP_DIR_H_
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 #include "support/catch.h"
 
-namespace weft::inline v0::registry {
+namespace weft::inline v0::testing {
 
 class TempDir {
  public:
@@ -44,6 +44,6 @@ class TempDir {
   std::string path_;
 };
 
-}  // namespace weft::inline v0::registry
+}  // namespace weft::inline v0::testing
 
-#endif  // WEFT_TEST_REGISTRY_TEMP_DIR_H_
+#endif  // WEFT_TEST_SUPPORT_TEMP_DIR_H_
