@@ -88,4 +88,15 @@ absl::StatusOr<std::optional<std::string>> WatchedFile::Look() {
   return std::optional<std::string>(*std::move(content));
 }
 
+std::optional<absl::StatusOr<std::string>> WatchedFile::News() {
+  absl::StatusOr<std::optional<std::string>> content = Look();
+  const absl::Status before = std::exchange(status_, content.status());
+  if (!content.ok()) {
+    if (status_ == before) return std::nullopt;
+    return status_;
+  }
+  if (!content->has_value()) return std::nullopt;
+  return **std::move(content);
+}
+
 }  // namespace weft::inline v0::registry

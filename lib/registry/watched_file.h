@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace weft::inline v0::registry {
@@ -29,6 +30,11 @@ class WatchedFile {
   // again.
   absl::StatusOr<std::optional<std::string>> Look();
 
+  // As Look, but an error is given only where the look before ended with another one, or none.
+  // Nothing: there is no news. After it `status` is what the look ended with.
+  std::optional<absl::StatusOr<std::string>> News();
+  const absl::Status& status() const { return status_; }
+
  private:
   // The change time is among it because it moves where a file is made readable, or given another's
   // modification time.
@@ -47,6 +53,7 @@ class WatchedFile {
   const std::string path_;
   const size_t max_bytes_;
   std::optional<Signature> last_;
+  absl::Status status_;
 };
 
 }  // namespace weft::inline v0::registry

@@ -78,6 +78,31 @@ TEST_CASE("a file that goes and comes back", "[watched_file]") {
   CHECK(Content(file) == "one");
 }
 
+TEST_CASE("news are a content or error that is not that of the look before", "[watched_file]") {
+  const TempDir dir;
+  WatchedFile file(dir.File("f"), 3);
+  REQUIRE(file.News().has_value());
+  CHECK(file.News() == std::nullopt);
+  CHECK(absl::IsNotFound(file.status()));
+
+  dir.Write("f", "long");
+  const auto too_long = file.News();
+  REQUIRE(too_long.has_value());
+  CHECK(absl::IsInvalidArgument(too_long->status()));
+  CHECK(file.News() == std::nullopt);
+  CHECK(absl::IsInvalidArgument(file.status()));
+
+  dir.Write("f", "one");
+  const auto content = file.News();
+  REQUIRE((content.has_value() && content->ok()));
+  CHECK(**content == "one");
+  CHECK(file.News() == std::nullopt);
+  CHECK(file.status().ok());
+
+  dir.Remove("f");
+  CHECK(file.News().has_value());  // the first error was another time's
+}
+
 TEST_CASE("what is no file", "[watched_file]") {
   const TempDir dir;
   SECTION("a directory") {
