@@ -49,6 +49,11 @@ struct ChannelOptions {
   HedgeOptions hedge = {};
   // gRPC's service config, as JSON; empty: none. See Channel::SetServiceConfig.
   std::string service_config = {};
+  // Instead of it, the path of a file that has it; empty: none. GetChannel reads it, and fails with
+  // NOT_FOUND, PERMISSION_DENIED and the like, or INVALID_ARGUMENT where it is not valid. It is
+  // read again when it changes; replace it by rename. One that is not valid then, or is gone,
+  // leaves the old one in force.
+  std::string service_config_file = {};
 };
 
 // What a channel could do with a call now; of its hosts, the best counts.
@@ -100,11 +105,18 @@ class Channel {
 
   // gRPC's service config as it is, JSON (gRFC A2, A6): methodConfig with name, timeout,
   // waitForReady, retryPolicy and the limits of messages, and retryThrottling. It holds for calls
-  // that begin from now on. Of a call, its config and the channel, the shorter timeout and the
-  // lower limit hold; a retryPolicy goes before RetryOptions, and max_attempts of the call before
-  // both. The limits hold for calls of one message each way. INVALID_ARGUMENT names what is wrong
-  // by its path, and the config that was there stays; hedgingPolicy is refused in this version. Any
-  // thread.
+  // that begin from now on, until ChannelOptions::service_config_file, where that is set, changes;
+  // and as in gRPC it is a default: while the registry gives one, that holds instead, whole.
+  // (Calls that begin before the registry gave it go by the default: the first one too, unless the
+  // resolver delivers within Start, or WaitForReady came before. FileRegistry's does not.)
+  //
+  // Of a call, its config and the channel, the shorter timeout and the lower limit hold; a
+  // retryPolicy goes before RetryOptions, and max_attempts of the call before both. The limits hold
+  // for calls of one message each way.
+  //
+  // INVALID_ARGUMENT names what is wrong by its path, and the config that was there stays;
+  // hedgingPolicy is refused in this version. What a file or registry gives is refused likewise:
+  // DebugString says why, and FactoryStats::service_configs_refused counts. Any thread.
   absl::Status SetServiceConfig(std::string_view json);
 
   // Any thread, at any time. Connect makes an idle channel resolve its target and connect, as its
@@ -117,7 +129,7 @@ class Channel {
                       absl::AnyInvocable<void(bool) &&> done);
 
   const std::string& target() const;
-  // State of every host, for people.
+  // State of every host, which service config holds and why another does not, for people.
   std::string DebugString() const;
 
  private:

@@ -92,6 +92,8 @@ struct FactoryStats {
       0;  // connections closed because the peer broke the protocol or flooded
   uint64_t resolver_errors = 0;
   uint64_t endpoints_skipped = 0;  // entries of endpoint sets that could not be used
+  uint64_t service_configs_refused =
+      0;  // of programs, files and registries: not valid, or not to be had
   uint64_t slow_callbacks =
       0;  // callbacks that held up a loop, so that another thread had to go on with it
 };
@@ -136,8 +138,11 @@ class ChannelFactory {
 //   {"endpoints": [{"address": "10.0.0.7:80", "weight": 1, "priority": 0, "draining": false,
 //                   "locality": {"region": "eu", "zone": "a", "sub_zone": ""},
 //                   "metadata": {"k": "v"}}]}
-// Read again when it changes; replace it by rename. A file that cannot be read or has an unknown
-// field keeps the old set, and the channel's DebugString says why.
+// Beside it may stand the service's config, `directory`/<name>.service_config.json, in the form of
+// Channel::SetServiceConfig; it holds before ChannelOptions'. Where there is no such file (any
+// more), there is no such config. Both are read again when they change; replace them by rename. A
+// file that cannot be read or has an unknown field keeps the old set or config, and the channel's
+// DebugString says why. No service's name may end with ".service_config".
 Registry FileRegistry(std::string directory);
 
 }  // namespace weft::inline v0

@@ -1,4 +1,4 @@
-// Resolver: the seam through which a service's endpoints come.
+// Resolver: the seam through which a service's endpoints come, and its service config.
 //
 // A resolver delivers complete sets; the core compares them, keeps the connections of what stayed,
 // drains what left. What it cannot resolve it reports as an error, and the last good set stays in
@@ -27,6 +27,13 @@ class ResolverSink {
   // Why there is no new set. Until the first set arrived, calls fail with it (or wait, if they are
   // wait_for_ready).
   virtual void OnError(absl::Status status) = 0;
+  // The service's config as gRPC's JSON (see Channel::SetServiceConfig), or why it cannot be had;
+  // empty: it has none any more. It holds before the one that the program gave. A config that is
+  // not valid, like an error, leaves the one in force that was there, is counted
+  // (FactoryStats::service_configs_refused) and shown by the channel's DebugString: what is wrong
+  // with it is not for the resolver to find. Deliver it before the endpoints that came with it: a
+  // program that waited for a host (Channel::WaitForReady) then calls by it.
+  virtual void OnServiceConfig(absl::StatusOr<std::string> json) = 0;
 };
 
 class Resolver {

@@ -57,6 +57,7 @@ FactoryStats ChannelFactory::Stats() const {
   stats.protocol_errors = c.protocol_errors.value();
   stats.resolver_errors = c.resolver_errors.value();
   stats.endpoints_skipped = c.endpoints_skipped.value();
+  stats.service_configs_refused = c.service_configs_refused.value();
   stats.slow_callbacks = c.slow_turns.load(std::memory_order_relaxed);
   return stats;
 }

@@ -54,6 +54,10 @@ class ChannelImpl::Sink final : public ResolverSink {
   void OnError(absl::Status status) override {
     if (const auto channel = channel_.lock()) channel->OnError(std::move(status));
   }
+  void OnServiceConfig(absl::StatusOr<std::string> json) override {
+    if (const auto channel = channel_.lock())
+      channel->service_config_.SetOfRegistry(std::move(json));
+  }
 
  private:
   const std::weak_ptr<ChannelImpl> channel_;
@@ -65,10 +69,6 @@ absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
   if (absl::Status status = policy::Validate(options.hedge); !status.ok()) return status;
   std::shared_ptr<ChannelImpl> channel(
       new ChannelImpl(std::move(factory), target, std::move(options)));
-  if (!channel->options_.service_config.empty()) {
-    absl::Status status = channel->SetServiceConfig(channel->options_.service_config);
-    if (!status.ok()) return status;
-  }
   if (channel->options_.tls.has_value()) {
     auto tls = channel->factory_->TlsContextFor(*channel->options_.tls);
     if (!tls.ok()) return tls.status();
@@ -78,6 +78,9 @@ absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
       OpenResolver(target, channel->factory_->options().registry, channel->cluster->loop());
   if (!resolver.ok()) return resolver.status();
   channel->resolver_ = *std::move(resolver);
+  absl::Status status =
+      channel->service_config_.Open(channel->options_, channel->cluster->loop(), channel);
+  if (!status.ok()) return status;
   return channel;
 }
 
@@ -85,7 +88,8 @@ ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view 
                          ChannelOptions options)
     : Target(options.retry, options.hedge),
       factory_(std::move(factory)),
-      options_(std::move(options)) {
+      options_(std::move(options)),
+      service_config_(factory_->counters(), [this](auto config) { SetConfig(std::move(config)); }) {
   name = std::string(target);
   authority = options_.authority;
   timeout = options_.timeout;
@@ -105,6 +109,7 @@ ChannelImpl::~ChannelImpl() {
   if (factory_->Forked()) {
     // They would talk to their loop, which has no thread here.
     (void)resolver_.release();
+    service_config_.Leak();
     (void)cluster.Leak();
     return;
   }
@@ -179,14 +184,9 @@ absl::Status ChannelImpl::WaitForReady(absl::Duration wait) {
 }
 
 absl::Status ChannelImpl::SetServiceConfig(std::string_view json) {
-  auto parsed = policy::ServiceConfig::Parse(json);
-  if (!parsed.ok()) {
-    return absl::Status(parsed.status().code(),
-                        absl::StrCat("service config: ", parsed.status().message()));
-  }
-  const std::lock_guard<std::mutex> lock(update_mutex_);  // one at a time
-  SetConfig(std::make_shared<const call::CallConfig>(*std::move(parsed), config().get()));
-  return absl::OkStatus();
+  // In a forked child a lock may be held by a thread that is not here.
+  if (factory_->Forked()) return Refusal();
+  return service_config_.SetOfProgram(json);
 }
 
 ChannelState ChannelImpl::State() const {
@@ -230,6 +230,7 @@ void ChannelImpl::Close(const absl::Status& why) {
     resolver = std::move(resolver_);
   }
   resolver.reset();
+  service_config_.Close();
   base::PendingCount& closing = factory_->closing();
   closing.Begin();
   cluster->loop().PostFunction([cluster = cluster, factory = factory_, why, &closing]() mutable {
@@ -243,6 +244,7 @@ std::string ChannelImpl::DebugString() const {
   std::string text = absl::StrCat(name, "\n");
   if (const absl::Status error = cluster->error(); !error.ok())
     absl::StrAppend(&text, "  resolver: ", error.message(), "\n");
+  absl::StrAppend(&text, service_config_.DebugString());
   for (const PickerHost& entry : cluster->hosts()) {
     const auto* host = static_cast<const cluster::Host*>(entry.host.get());
     absl::StrAppend(&text, "  ", host->address(), "  ", base::V(HostStateName(host->state())),

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "call/target.h"
 #include "channel/factory_impl.h"
+#include "channel/service_config_source.h"
 #include "net/tls.h"
 #include "weft/channel.h"
 #include "weft/resolver.h"
@@ -54,6 +55,7 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
   const std::shared_ptr<FactoryImpl> factory_;
   const ChannelOptions options_;
   std::shared_ptr<net::TlsContext> tls_;
+  ServiceConfigSource service_config_;
   std::atomic<bool> started_{false};
 
   std::mutex update_mutex_;  // one set at a time

@@ -8,6 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/strings.h"
 #include "event/loop.h"
 #include "registry/file_resolver.h"
 #include "registry/open.h"
@@ -18,6 +21,8 @@ namespace weft::inline v0 {
 namespace {
 
 constexpr std::string_view kEnding = ".json";
+// Before kEnding, in the name of the file that has a service's config.
+constexpr std::string_view kServiceConfig = ".service_config";
 constexpr size_t kMaxFileName = 255;  // NAME_MAX of Linux's file systems
 
 // Names come from configuration and from requests: none of them may lead out of the directory.
@@ -29,8 +34,11 @@ absl::Status CheckName(std::string_view name) {
     why = "must not have a '/'";
   } else if (name.find("..") != std::string_view::npos) {
     why = "must not have \"..\"";
-  } else if (name.size() + kEnding.size() > kMaxFileName) {
+  } else if (name.size() + kServiceConfig.size() + kEnding.size() > kMaxFileName) {
     why = "is too long for a file's name";
+  } else if (absl::EndsWith(base::V(name), base::V(kServiceConfig))) {
+    // Its endpoints would be another service's config.
+    why = "must not end with \".service_config\"";
   } else if (std::any_of(name.begin(), name.end(), [](char c) {
                return absl::ascii_iscntrl(static_cast<unsigned char>(c));
              })) {
@@ -55,8 +63,11 @@ Registry FileRegistry(std::string directory) {
       return absl::FailedPreconditionError(
           "a FileRegistry has no loop but within ChannelFactory::GetChannel");
     }
+    const std::string path = absl::StrCat(directory, "/", base::V(name));
     return std::make_unique<registry::FileResolver>(
-        *loop, directory + "/" + std::string(name) + std::string(kEnding));
+        *loop, absl::StrCat(path, base::V(kEnding)),
+        registry::FileResolverOptions{
+            .service_config_path = absl::StrCat(path, base::V(kServiceConfig), base::V(kEnding))});
   };
 }
 

@@ -35,6 +35,7 @@ struct Counters {
   Counter protocol_errors;
   Counter resolver_errors;
   Counter endpoints_skipped;
+  Counter service_configs_refused;
   std::atomic<uint64_t> slow_turns{0};
 };
 

@@ -2,12 +2,15 @@
 #ifndef WEFT_TEST_REGISTRY_FAKE_SINK_H_
 #define WEFT_TEST_REGISTRY_FAKE_SINK_H_
 
+#include <cstddef>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "weft/resolver.h"
 
 namespace weft::inline v0::registry {
@@ -29,6 +32,14 @@ class FakeSink final : public ResolverSink {
     }
     if (on_delivery) on_delivery();
   }
+  void OnServiceConfig(absl::StatusOr<std::string> json) override {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      service_configs_.push_back(std::move(json));
+      sets_at_service_config_ = sets_.size();
+    }
+    if (on_delivery) on_delivery();
+  }
   std::vector<EndpointSet> sets() const {
     std::lock_guard<std::mutex> lock(mutex_);
     return sets_;
@@ -37,6 +48,15 @@ class FakeSink final : public ResolverSink {
     std::lock_guard<std::mutex> lock(mutex_);
     return errors_;
   }
+  std::vector<absl::StatusOr<std::string>> service_configs() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return service_configs_;
+  }
+  // How many sets had come before the last service config.
+  size_t sets_at_service_config() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return sets_at_service_config_;
+  }
 
   std::function<void()> on_delivery;
 
@@ -44,6 +64,8 @@ class FakeSink final : public ResolverSink {
   mutable std::mutex mutex_;
   std::vector<EndpointSet> sets_;
   std::vector<absl::Status> errors_;
+  std::vector<absl::StatusOr<std::string>> service_configs_;
+  size_t sets_at_service_config_ = 0;
 };
 
 }  // namespace weft::inline v0::registry

@@ -20,9 +20,9 @@ namespace weft::inline v0::registry {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-using testing::TempDir;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::TempDir;
 
 std::string FileWith(const std::string& address) {
   return R"({"endpoints": [{"address": ")" + address + R"("}]})";
@@ -182,11 +182,12 @@ TEST_CASE("the loop ends before it hears of the destruction", "[file_resolver]")
 TEST_CASE("intervals that make no sense are a millisecond", "[file_resolver]") {
   Fixture f;
   for (const absl::Duration interval : {absl::ZeroDuration(), -absl::InfiniteDuration()}) {
-    FileResolver resolver(*f.loop, f.dir.File("svc.json"), interval);
+    FileResolver resolver(*f.loop, f.dir.File("svc.json"), {.poll_interval = interval});
     resolver.Start(f.sink);
     f.env.RunFor(milliseconds(20));
   }
-  FileResolver resolver(*f.loop, f.dir.File("svc.json"), absl::InfiniteDuration());
+  FileResolver resolver(*f.loop, f.dir.File("svc.json"),
+                        {.poll_interval = absl::InfiniteDuration()});
   resolver.Start(f.sink);
   f.env.RunFor(seconds(3600));
   CHECK(f.sink->errors().size() == 3);
@@ -203,7 +204,8 @@ TEST_CASE("resolvers come and go on other threads", "[file_resolver]") {
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&, i] {
         for (int round = 0; round < 50; ++round) {
-          FileResolver resolver(*loop, dir.File("svc.json"), absl::Milliseconds(1));
+          FileResolver resolver(*loop, dir.File("svc.json"),
+                                {.poll_interval = absl::Milliseconds(1)});
           resolver.Start(sink);
           if (round % 2 == 0) std::this_thread::sleep_for(milliseconds(i));
         }
@@ -221,8 +223,8 @@ TEST_CASE("a file that is replaced all the time is never met half way", "[file_r
   dir.Replace("svc.json", FileWith("10.0.0.1:80"));
   auto sink = std::make_shared<FakeSink>();
   std::unique_ptr<event::EpollLoop> loop = *event::EpollLoop::Start("resolver", nullptr);
-  auto resolver =
-      std::make_unique<FileResolver>(*loop, dir.File("svc.json"), absl::Milliseconds(1));
+  auto resolver = std::make_unique<FileResolver>(
+      *loop, dir.File("svc.json"), FileResolverOptions{.poll_interval = absl::Milliseconds(1)});
   resolver->Start(sink);
   const auto end = std::chrono::steady_clock::now() + milliseconds(300);
   for (int i = 0; std::chrono::steady_clock::now() < end; ++i) {

@@ -104,6 +104,7 @@ int Child(const std::string& target, const weft::ChannelOptions& options, bool a
   if (!absl::IsFailedPrecondition(blocked.status())) return 10;
   if (!absl::IsFailedPrecondition(factory->GetChannel(target, options).status())) return 11;
   if (!absl::IsFailedPrecondition(channel->WaitForReady(absl::Seconds(1)))) return 12;
+  if (!absl::IsFailedPrecondition(channel->SetServiceConfig("{}"))) return 17;
   weft::Stream stream = channel->Open(weft::Request::Post("/mirror"));
   if (!absl::IsFailedPrecondition(stream.Finish())) return 13;
   stream = weft::Stream();

@@ -1,0 +1,410 @@
+// Which service config holds: the program's, its file's, the registry's.
+#include "channel/service_config_source.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "support/catch.h"
+#include "support/pushed_registry.h"
+#include "support/rogue_server.h"
+#include "support/says.h"
+#include "support/sim_client.h"
+#include "support/temp_dir.h"
+
+namespace weft::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using Catch::Matchers::ContainsSubstring;
+
+// Of nobody who waits for an answer that does not come, how long: so it shows which config holds.
+std::string Timeout(const std::string& seconds) {
+  return R"({"methodConfig": [{"name": [{}], "timeout": ")" + seconds + R"(s"}]})";
+}
+
+constexpr char kWrong[] = R"({"methodConfig": [{"name": [{}], "timeuot": "1s"}]})";
+
+struct World {
+  explicit World(ChannelOptions options = {}) {
+    pushed.endpoints = {{.address = "10.0.0.1:80"}};
+    server.options().handler = [](const RogueRequest& request) {
+      return request.path() == "/ready" ? RogueAnswer{} : RogueAnswer::Silence();
+    };
+    client.emplace(env, "service",
+                   ChannelFactory::Options{.registry = pushed.registry(), .channel = options});
+    REQUIRE(client->RunUntilReady());
+  }
+  // Of a call that is made now.
+  base::MonoDuration Took() {
+    SimCall& call = client->Get();
+    REQUIRE(client->RunUntilDone(call));
+    CHECK(absl::IsDeadlineExceeded(call.status()));
+    return std::chrono::round<std::chrono::milliseconds>(call.took());
+  }
+  Channel& channel() { return client->channel(); }
+  std::string Debug() { return channel().DebugString(); }
+  uint64_t Refused() { return client->stats().service_configs_refused; }
+
+  std::shared_ptr<SimEnv> env = std::make_shared<SimEnv>();
+  RogueServer server{*env, "10.0.0.1:80"};
+  PushedRegistry pushed;
+  std::optional<SimClient> client;
+};
+
+TEST_CASE("the registry's config holds before the program's, while there is one") {
+  World world({.timeout = absl::Seconds(9), .service_config = Timeout("1")});
+  WEFT_SEED_INFO(*world.env);
+  CHECK(world.Took() == 1s);
+  CHECK_THAT(world.Debug(), ContainsSubstring("service config: the program's\n"));
+
+  world.pushed.sink->OnServiceConfig(Timeout("2"));
+  CHECK(world.Took() == 2s);
+  CHECK_THAT(world.Debug(), ContainsSubstring("service config: the registry's\n"));
+
+  // Whole: nothing of the program's shows through.
+  world.pushed.sink->OnServiceConfig("{}");
+  CHECK(world.Took() == 9s);
+
+  // The program's may be set meanwhile; it waits.
+  REQUIRE(world.channel().SetServiceConfig(Timeout("3")).ok());
+  CHECK(world.Took() == 9s);
+  world.pushed.sink->OnServiceConfig("");
+  CHECK(world.Took() == 3s);
+  world.pushed.sink->OnServiceConfig("");
+  CHECK(world.Took() == 3s);
+  CHECK(world.Refused() == 0);
+  CHECK_FALSE(absl::StrContains(world.Debug(), "refused"));
+  CHECK(world.client->Close());
+}
+
+TEST_CASE("a channel whose registry takes its config back has none") {
+  World world({.timeout = absl::Seconds(9)});
+  WEFT_SEED_INFO(*world.env);
+  CHECK_FALSE(absl::StrContains(world.Debug(), "service config"));
+  world.pushed.sink->OnServiceConfig(Timeout("2"));
+  CHECK(world.Took() == 2s);
+  world.pushed.sink->OnServiceConfig("");
+  CHECK(world.Took() == 9s);
+  CHECK_FALSE(absl::StrContains(world.Debug(), "service config"));
+  CHECK(world.client->Close());
+}
+
+TEST_CASE("a config that a resolver delivers within Start is in time for the first call") {
+  World world;
+  world.pushed.service_config = Timeout("2");
+  const auto channel = world.client->factory().GetChannel("service").value();
+  std::optional<absl::Status> ended;
+  const base::MonoTime began = world.env->Now();
+  const CallHandle call = channel->Start(
+      Request::Get("/"), {}, [&](absl::StatusOr<Response> response) { ended = response.status(); });
+  REQUIRE(world.env->RunUntil([&] { return ended.has_value(); }, 60s));
+  CHECK(world.env->Now() - began == 2s);
+}
+
+TEST_CASE("what the registry gives and is refused keeps the old one, and is shown") {
+  World world({.service_config = Timeout("1")});
+  WEFT_SEED_INFO(*world.env);
+  std::string good;  // ends the refusal
+  SECTION("it had given one") {
+    good = Timeout("3");
+    world.pushed.sink->OnServiceConfig(Timeout("2"));
+    world.pushed.sink->OnServiceConfig(kWrong);
+    CHECK(world.Took() == 2s);
+  }
+  SECTION("it had given none: then the old one is the program's, and none is good too") {
+    world.pushed.sink->OnServiceConfig(kWrong);
+    CHECK(world.Took() == 1s);
+  }
+  CHECK_THAT(world.Debug(), ContainsSubstring("the registry's service config was refused: ") &&
+                                ContainsSubstring("methodConfig[0]") &&
+                                ContainsSubstring("timeuot"));
+  CHECK(world.Refused() == 1);
+  CHECK(world.client->stats().resolver_errors == 0);
+
+  world.pushed.sink->OnServiceConfig(absl::UnavailableError("the registry sleeps"));
+  CHECK_THAT(world.Debug(), ContainsSubstring("was refused: the registry sleeps\n"));
+  CHECK(world.Refused() == 2);
+
+  // What the program sets says nothing of the registry's.
+  const base::MonoDuration before = world.Took();
+  REQUIRE(world.channel().SetServiceConfig(Timeout("1")).ok());
+  CHECK(world.Took() == before);
+  CHECK_THAT(world.Debug(), ContainsSubstring("the registry sleeps"));
+
+  world.pushed.sink->OnServiceConfig(good);
+  CHECK_FALSE(absl::StrContains(world.Debug(), "refused"));
+  CHECK(world.Refused() == 2);
+  CHECK(world.client->Close());
+}
+
+TEST_CASE("what the program sets and is refused is shown too") {
+  World world;
+  WEFT_SEED_INFO(*world.env);
+  world.pushed.sink->OnServiceConfig(Timeout("2"));
+  const absl::Status wrong = world.channel().SetServiceConfig(kWrong);
+  CHECK(absl::IsInvalidArgument(wrong));
+  CHECK(Says(wrong, "service config: methodConfig[0]"));
+  CHECK(absl::IsInvalidArgument(world.channel().SetServiceConfig("")));
+  CHECK_THAT(world.Debug(), ContainsSubstring("the program's service config was refused: "));
+  CHECK(world.Refused() == 2);
+  CHECK(world.Took() == 2s);
+  CHECK(world.client->Close());
+}
+
+TEST_CASE("calls that run keep the config that they began with") {
+  World world;
+  WEFT_SEED_INFO(*world.env);
+  world.pushed.sink->OnServiceConfig(
+      R"({"methodConfig": [{"name": [{}], "timeout": "20s",
+          "retryPolicy": {"maxAttempts": 3, "initialBackoff": "1s", "maxBackoff": "1s",
+                          "backoffMultiplier": 1, "retryableStatusCodes": ["UNAVAILABLE"]}}]})");
+  SimCall& waits = world.client->Get();
+  world.env->RunFor(100ms);
+  world.server.options().handler = [](const RogueRequest&) { return RogueAnswer{.status = 503}; };
+  SimCall& retries = world.client->Get();
+  world.env->RunFor(100ms);  // it sleeps before its second attempt
+
+  world.pushed.sink->OnServiceConfig(Timeout("1"));
+  SimCall& later = world.client->Get();
+  REQUIRE(world.client->RunUntilDone(later));
+  CHECK(later.response().info.attempts == 1);
+  REQUIRE(world.client->RunUntilDone(retries));
+  CHECK(retries.response().info.attempts == 3);
+  REQUIRE(world.client->RunUntilDone(waits));
+  CHECK(waits.took() >= 20s);
+  CHECK(world.client->Close());
+}
+
+TEST_CASE("how full the tokens of retryThrottling are passes from one's config to the other's") {
+  const std::string config =
+      R"({"retryThrottling": {"maxTokens": 10, "tokenRatio": 0.5},
+          "methodConfig": [{"name": [{}],
+          "retryPolicy": {"maxAttempts": 5, "initialBackoff": "0.1s", "maxBackoff": "1s",
+                          "backoffMultiplier": 1, "retryableStatusCodes": ["UNAVAILABLE"]}}]})";
+  World world({.service_config = config});
+  WEFT_SEED_INFO(*world.env);
+  world.server.options().handler = [](const RogueRequest&) { return RogueAnswer{.status = 503}; };
+  const auto attempts = [&] {
+    SimCall& call = world.client->Get();
+    REQUIRE(world.client->RunUntilDone(call));
+    return call.response().info.attempts;
+  };
+  CHECK(attempts() == 5);
+  world.pushed.sink->OnServiceConfig(config);
+  CHECK(attempts() == 1);
+  world.pushed.sink->OnServiceConfig("");
+  CHECK(attempts() == 1);
+  CHECK(world.client->Close());
+}
+
+TEST_CASE("a hedgingPolicy is refused, whoever gives it") {
+  const TempDir dir;
+  const std::string hedged =
+      R"({"methodConfig": [{"name": [{}], "hedgingPolicy": {"maxAttempts": 2}}]})";
+  dir.Write("config", hedged);
+  World world;
+  WEFT_SEED_INFO(*world.env);
+  world.pushed.sink->OnServiceConfig(hedged);
+  CHECK_THAT(world.Debug(), ContainsSubstring("registry's service config was refused") &&
+                                ContainsSubstring("hedgingPolicy"));
+  CHECK(Says(world.channel().SetServiceConfig(hedged), "hedgingPolicy"));
+  CHECK(Says(world.client->factory()
+                 .GetChannel("service", {.service_config_file = dir.File("config")})
+                 .status(),
+             "hedgingPolicy"));
+  CHECK(world.Refused() == 3);
+  CHECK(world.client->Close());
+}
+
+TEST_CASE("a file's config is the program's, and followed") {
+  const TempDir dir;
+  dir.Write("config", Timeout("1"));
+  World world({.service_config_file = dir.File("config")});
+  WEFT_SEED_INFO(*world.env);
+  CHECK(world.Took() == 1s);
+  dir.Replace("config", Timeout("2"));
+  world.env->RunFor(1s);
+  CHECK(world.Took() == 2s);
+  CHECK_THAT(world.Debug(), ContainsSubstring("service config: the program's\n"));
+
+  SECTION("what is wrong in it keeps the old one") {
+    dir.Replace("config", kWrong);
+    world.env->RunFor(10s);
+    CHECK_THAT(world.Debug(), ContainsSubstring("the program's service config was refused: " +
+                                                dir.File("config") + ": methodConfig[0]"));
+  }
+  SECTION("so does a file that is too long") {
+    dir.Replace("config", std::string((1 << 20) + 1, ' '));
+    world.env->RunFor(10s);
+    CHECK_THAT(world.Debug(), ContainsSubstring(dir.File("config") + ": is longer than 1 MiB"));
+  }
+  SECTION("so does one that is gone") {
+    dir.Remove("config");
+    world.env->RunFor(10s);
+    CHECK_THAT(world.Debug(), ContainsSubstring("refused: " + dir.File("config") + ": "));
+  }
+  CHECK(world.Refused() == 1);
+  CHECK(world.Took() == 2s);
+
+  dir.Replace("config", Timeout("3"));
+  world.env->RunFor(1s);
+  CHECK(world.Took() == 3s);
+  CHECK_FALSE(absl::StrContains(world.Debug(), "refused"));
+
+  // Of the two that speak for the program, the last one is right.
+  REQUIRE(world.channel().SetServiceConfig(Timeout("4")).ok());
+  world.env->RunFor(10s);
+  CHECK(world.Took() == 4s);
+  dir.Replace("config", Timeout("5"));
+  world.env->RunFor(1s);
+  CHECK(world.Took() == 5s);
+  world.pushed.sink->OnServiceConfig(Timeout("6"));
+  CHECK(world.Took() == 6s);
+  CHECK(world.client->Close());
+}
+
+TEST_CASE("a file that cannot be used when the channel is made is an error") {
+  const TempDir dir;
+  World world;
+  const auto error = [&](ChannelOptions options) {
+    return world.client->factory().GetChannel("service", std::move(options)).status();
+  };
+  const std::string path = dir.File("config");
+  const absl::Status missing = error({.service_config_file = path});
+  CHECK(absl::IsNotFound(missing));
+  CHECK(Says(missing, "service config: " + path + ": "));
+
+  dir.Write("config", kWrong);
+  const absl::Status wrong = error({.service_config_file = path});
+  CHECK(absl::IsInvalidArgument(wrong));
+  CHECK(Says(wrong, "service config: " + path + ": methodConfig[0]"));
+
+  dir.Write("config", "");
+  CHECK(absl::IsInvalidArgument(error({.service_config_file = path})));
+  CHECK(absl::IsInvalidArgument(error({.service_config_file = dir.path()})));
+
+  dir.Write("config", "{}");
+  CHECK(error({.service_config_file = path}).ok());
+  const absl::Status both = error({.service_config = "{}", .service_config_file = path});
+  CHECK(absl::IsInvalidArgument(both));
+  CHECK(Says(both, "both"));
+  CHECK(world.client->Close());
+}
+
+TEST_CASE("nothing comes of what is given after the channel is gone") {
+  const TempDir dir;
+  dir.Write("config", "{}");
+  World world({.service_config_file = dir.File("config")});
+  WEFT_SEED_INFO(*world.env);
+  const auto sink = world.pushed.sink;
+  auto other =
+      world.client->factory().GetChannel("service", {.service_config_file = dir.File("config")});
+  REQUIRE(other.ok());
+  dir.Replace("config", kWrong);
+  other->reset();  // it does not look any more
+  world.env->RunFor(10s);
+  CHECK(world.Refused() == 1);
+  CHECK(world.client->Close());
+  sink->OnServiceConfig(kWrong);
+}
+
+TEST_CASE("a FileRegistry's config, from the file to the call") {
+  const TempDir dir;
+  dir.Write("svc.json", R"({"endpoints": [{"address": "10.0.0.1:80"}]})");
+  dir.Write("svc.service_config.json", Timeout("2"));
+  auto env = std::make_shared<SimEnv>();
+  WEFT_SEED_INFO(*env);
+  RogueServer server(*env, "10.0.0.1:80");
+  server.options().handler = [](const RogueRequest& request) {
+    return request.path() == "/ready" ? RogueAnswer{} : RogueAnswer::Silence();
+  };
+  SimClient client(env, "svc",
+                   {.registry = FileRegistry(dir.path()),
+                    .channel = {.timeout = absl::Seconds(9), .service_config = Timeout("1")}});
+  REQUIRE(client.RunUntilReady());
+  const auto took = [&] {
+    SimCall& call = client.Get();
+    REQUIRE(client.RunUntilDone(call));
+    return std::chrono::round<std::chrono::milliseconds>(call.took());
+  };
+  CHECK(took() == 2s);
+  dir.Replace("svc.service_config.json", kWrong);
+  env->RunFor(1s);
+  CHECK(took() == 2s);
+  CHECK_THAT(client.channel().DebugString(), ContainsSubstring("timeuot"));
+  dir.Remove("svc.service_config.json");
+  env->RunFor(1s);
+  CHECK(took() == 1s);
+  CHECK(client.stats().service_configs_refused == 1);
+  CHECK(client.stats().resolver_errors == 0);
+  CHECK(client.Close());
+}
+
+TEST_CASE("a channel whose factory is gone looks at no file") {
+  const TempDir dir;
+  dir.Write("config", "{}");
+  auto env = std::make_shared<SimEnv>();
+  auto factory = ChannelFactory::Create({.env = env}).value();
+  const auto channel =
+      factory->GetChannel("10.0.0.1:80", {.service_config_file = dir.File("config")}).value();
+  factory.reset();
+  dir.Replace("config", kWrong);
+  env->RunFor(10s);
+  CHECK_THAT(channel->DebugString(), !ContainsSubstring("refused"));
+}
+
+TEST_CASE("a config that does not come to hold is not published") {
+  telemetry::Counters counters;
+  int published = 0;
+  channel::ServiceConfigSource source(counters, [&](const auto& /*config*/) { ++published; });
+  source.SetOfRegistry(std::string());
+  CHECK(published == 0);
+  source.SetOfRegistry(Timeout("1"));
+  CHECK(published == 1);
+  CHECK(source.SetOfProgram(Timeout("2")).ok());
+  CHECK_FALSE(source.SetOfProgram(kWrong).ok());
+  source.SetOfRegistry(absl::UnavailableError("asleep"));
+  CHECK(published == 1);
+  source.SetOfRegistry(std::string());
+  CHECK(published == 2);
+}
+
+// Real threads: what was published last is what holds, in whatever order it came.
+TEST_CASE("many give configs at a time") {
+  telemetry::Counters counters;
+  std::shared_ptr<const call::CallConfig> last;  // with the lock of the source held
+  channel::ServiceConfigSource source(counters, [&](auto config) { last = std::move(config); });
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&source, &wrong, i] {
+      for (int round = 0; round < 200; ++round) {
+        if (i % 2 == 0) {
+          wrong += !source.SetOfProgram(Timeout("1")).ok();
+          wrong += source.SetOfProgram(kWrong).ok();
+        } else {
+          source.SetOfRegistry(Timeout("2"));
+          source.SetOfRegistry(std::string());
+          wrong += source.DebugString().find("registry's service config was") != std::string::npos;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+  CHECK(counters.service_configs_refused.value() == 400);
+  REQUIRE(last != nullptr);
+  CHECK(last->service->Find("/")->timeout == absl::Seconds(1));
+  CHECK(source.DebugString().find("service config: the program's\n") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace weft::testing
