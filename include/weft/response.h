@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "weft/attempt_log.h"
 #include "weft/headers.h"
@@ -34,6 +35,11 @@ struct Response {
   Headers trailers;
   CallInfo info;
 };
+
+// The code of gRPC for an HTTP status that says of no success, by its http-grpc-status-mapping.md:
+// 400 INTERNAL, 401 UNAUTHENTICATED, 403 PERMISSION_DENIED, 404 UNIMPLEMENTED, 429 502 503 504
+// UNAVAILABLE, others UNKNOWN. Never OK.
+absl::StatusCode CodeOfHttpStatus(int status);
 
 }  // namespace weft::inline v0
 

@@ -7,32 +7,13 @@
 #include "grpc/metadata.h"
 #include "grpc/text.h"
 #include "weft/grpc/status_details.h"
+#include "weft/response.h"
 
 namespace weft::inline v0::grpc {
 namespace {
 
 constexpr size_t kMaxShown = 64;
 constexpr int kMaxCode = static_cast<int>(absl::StatusCode::kUnauthenticated);
-
-absl::StatusCode CodeOfHttpStatus(int http_status) {
-  switch (http_status) {
-    case 400:
-      return absl::StatusCode::kInternal;
-    case 401:
-      return absl::StatusCode::kUnauthenticated;
-    case 403:
-      return absl::StatusCode::kPermissionDenied;
-    case 404:
-      return absl::StatusCode::kUnimplemented;
-    case 429:
-    case 502:
-    case 503:
-    case 504:
-      return absl::StatusCode::kUnavailable;
-    default:
-      return absl::StatusCode::kUnknown;
-  }
-}
 
 bool IsGrpcContentType(std::string_view type) {
   constexpr std::string_view kGrpc = "application/grpc";

@@ -30,8 +30,7 @@ bool IsGrpcResponse(int http_status, const Headers& headers);
 //   one grpc-status 1-16        that code and grpc-message, whatever the HTTP status; details from
 //                               grpc-status-details-bin become a payload (StatusDetails in
 //                               weft/grpc/status_details.h)
-//   HTTP status is not 200      400 INTERNAL, 401 UNAUTHENTICATED, 403 PERMISSION_DENIED,
-//                               404 UNIMPLEMENTED, 429 502 503 504 UNAVAILABLE, others UNKNOWN
+//   HTTP status is not 200      CodeOfHttpStatus (weft/response.h)
 //   not a gRPC content-type     UNKNOWN, naming it
 //   grpc-status missing, twice,
 //   or not a code of gRPC       UNKNOWN

@@ -3,10 +3,11 @@
 #include <charconv>
 #include <string_view>
 
-namespace weft::inline v0::http {
-namespace {
+#include "weft/response.h"
 
-absl::StatusCode CodeOfStatus(int status) {
+namespace weft::inline v0 {
+
+absl::StatusCode CodeOfHttpStatus(int status) {
   switch (status) {
     case 400:
       return absl::StatusCode::kInternal;
@@ -26,18 +27,19 @@ absl::StatusCode CodeOfStatus(int status) {
   }
 }
 
-}  // namespace
+namespace http {
 
 absl::StatusCode CodeOf(const Answer& answer, Protocol protocol) {
   if (protocol == Protocol::kHttp)
-    return answer.status < 400 ? absl::StatusCode::kOk : CodeOfStatus(answer.status);
+    return answer.status < 400 ? absl::StatusCode::kOk : CodeOfHttpStatus(answer.status);
   const bool head_only = answer.trailers.empty() && !answer.has_body;
   const std::string_view text = (head_only ? answer.headers : answer.trailers)["grpc-status"];
   unsigned code = 17;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
   if (error != std::errc() || end != text.data() + text.size() || code > 16)
-    return CodeOfStatus(answer.status);
+    return CodeOfHttpStatus(answer.status);
   return static_cast<absl::StatusCode>(code);
 }
 
-}  // namespace weft::inline v0::http
+}  // namespace http
+}  // namespace weft::inline v0

@@ -16,7 +16,7 @@ struct Answer {
   bool has_body;
 };
 
-// Of plain HTTP: its status, by gRPC's http-grpc-status-mapping.md, OK below 400. Of gRPC: its
+// Of plain HTTP: its status, by CodeOfHttpStatus (weft/response.h), OK below 400. Of gRPC: its
 // grpc-status, which is in the headers where these were all that came; without one that is valid,
 // what the HTTP status maps to, and never OK.
 absl::StatusCode CodeOf(const Answer& answer, Protocol protocol);
