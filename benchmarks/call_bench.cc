@@ -2,10 +2,9 @@
 // /bench.Echo/Call over h2c), whose messages it takes for bytes. Arguments: closed_loop.h. Every
 // answer is checked: status 200, grpc-status 0 and a body of the length asked for.
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 
+#include "bench_client.h"
 #include "closed_loop.h"
 #include "weft/weft.h"
 
@@ -46,9 +45,10 @@ struct Caller {
   }
   static weft::CallOptions Options() { return {.timeout = absl::Seconds(5)}; }
   bool IsGood(const absl::StatusOr<weft::Response>& response) const {
-    if (!response.ok()) std::fprintf(stderr, "%s\n", response.status().ToString().c_str());
-    return response.ok() && response->status == 200 && response->trailers["grpc-status"] == "0" &&
-           response->body.size() == response_bytes;
+    return weft::bench::IsGood(response, [this](const weft::Response& answer) {
+      return answer.status == 200 && answer.trailers["grpc-status"] == "0" &&
+             answer.body.size() == response_bytes;
+    });
   }
 
   bool Call() { return IsGood(channel->Call(MakeRequest(), Options())); }
@@ -65,17 +65,12 @@ struct Caller {
 
 int main(int argc, char** argv) {
   const weft::bench::Arguments args(argc, argv);
-  const auto factory = weft::ChannelFactory::Create({.loops = args.Int("loops")});
-  if (!factory.ok()) {
-    std::fprintf(stderr, "%s\n", factory.status().ToString().c_str());
-    return 1;
-  }
-  const auto channel = (*factory)->GetChannel("127.0.0.1:" + args.Text("port")).value();
+  const weft::bench::Client client(args);
   const auto resp = static_cast<uint32_t>(args.Int("resp"));
   const std::string request = EchoMessage(resp, static_cast<size_t>(args.Int("req")));
   const size_t response_bytes = EchoMessage(0, resp).size();
   weft::bench::ClosedLoop<Caller> loop(args, [&] {
-    return Caller{channel.get(), &request, response_bytes};
+    return Caller{client.channel.get(), &request, response_bytes};
   });
   return loop.Run("weft");
 }

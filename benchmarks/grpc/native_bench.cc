@@ -1,11 +1,9 @@
 // grpc_native_bench: typed gRPC calls without gRPC's core, against the same servers as call_bench.
 // Arguments: closed_loop.h.
-#include <cstdint>
-#include <cstdio>
-#include <string>
-
+#include "bench_client.h"
 #include "closed_loop.h"
 #include "echo.pb.h"
+#include "echo_message.h"
 #include "weft/grpc.h"
 #include "weft/weft.h"
 
@@ -19,8 +17,9 @@ struct Caller {
 
   static weft::CallOptions Options() { return {.timeout = absl::Seconds(5)}; }
   bool IsGood(const absl::StatusOr<bench::EchoResponse>& reply) const {
-    if (!reply.ok()) std::fprintf(stderr, "%s\n", reply.status().ToString().c_str());
-    return reply.ok() && reply->payload().size() == request->resp_size();
+    return weft::bench::IsGood(reply, [this](const bench::EchoResponse& answer) {
+      return weft::bench::IsReplyTo(*request, answer);
+    });
   }
 
   bool Call() {
@@ -39,15 +38,10 @@ struct Caller {
 
 int main(int argc, char** argv) {
   const weft::bench::Arguments args(argc, argv);
-  const auto factory = weft::ChannelFactory::Create({.loops = args.Int("loops")});
-  if (!factory.ok()) {
-    std::fprintf(stderr, "%s\n", factory.status().ToString().c_str());
-    return 1;
-  }
-  const auto channel = (*factory)->GetChannel("127.0.0.1:" + args.Text("port")).value();
-  bench::EchoRequest request;
-  request.set_resp_size(static_cast<uint32_t>(args.Int("resp")));
-  request.set_payload(std::string(static_cast<size_t>(args.Int("req")), 'x'));
-  weft::bench::ClosedLoop<Caller> loop(args, [&] { return Caller{channel.get(), &request}; });
+  const weft::bench::Client client(args);
+  const bench::EchoRequest request = weft::bench::MakeEchoRequest(args);
+  weft::bench::ClosedLoop<Caller> loop(args, [&] {
+    return Caller{client.channel.get(), &request};
+  });
   return loop.Run("weft-native");
 }

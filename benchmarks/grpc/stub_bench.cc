@@ -1,13 +1,13 @@
 // grpc_stub_bench: generated gRPC stubs on a Weft channel, against the same servers as call_bench.
 // Arguments: closed_loop.h.
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <string>
 
+#include "bench_client.h"
 #include "closed_loop.h"
 #include "echo.grpc.pb.h"
+#include "echo_message.h"
 #include "weft/grpc_stub.h"
 #include "weft/weft.h"
 
@@ -26,7 +26,7 @@ struct Caller {
   }
   bool IsGood(const grpc::Status& status) const {
     if (!status.ok()) std::fprintf(stderr, "%s\n", status.error_message().c_str());
-    return status.ok() && reply.payload().size() == request->resp_size();
+    return status.ok() && weft::bench::IsReplyTo(*request, reply);
   }
 
   bool Call() {
@@ -45,16 +45,9 @@ struct Caller {
 
 int main(int argc, char** argv) {
   const weft::bench::Arguments args(argc, argv);
-  const auto factory = weft::ChannelFactory::Create({.loops = args.Int("loops")});
-  if (!factory.ok()) {
-    std::fprintf(stderr, "%s\n", factory.status().ToString().c_str());
-    return 1;
-  }
-  const auto channel = (*factory)->GetChannel("127.0.0.1:" + args.Text("port")).value();
-  const auto stub = bench::Echo::NewStub(weft::grpc::MakeChannel(channel));
-  bench::EchoRequest request;
-  request.set_resp_size(static_cast<uint32_t>(args.Int("resp")));
-  request.set_payload(std::string(static_cast<size_t>(args.Int("req")), 'x'));
+  const weft::bench::Client client(args);
+  const auto stub = bench::Echo::NewStub(weft::grpc::MakeChannel(client.channel));
+  const bench::EchoRequest request = weft::bench::MakeEchoRequest(args);
   weft::bench::ClosedLoop<Caller> loop(args, [&] { return Caller{stub.get(), &request}; });
   return loop.Run("weft-stub");
 }
