@@ -1,10 +1,9 @@
 // Draining, replacing and losing connections under calls.
 #include <memory>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "support/catch.h"
+#include "support/pushed_registry.h"
 #include "support/rogue_server.h"
 #include "support/says.h"
 #include "support/sim_client.h"
@@ -280,28 +279,6 @@ TEST_CASE("a server that ends each connection after fifty requests is noticed by
   CHECK(client.Close());
 }
 
-// A registry whose one service is given by the test.
-struct Pushed {
-  Registry registry() {
-    return [this](std::string_view) -> absl::StatusOr<std::unique_ptr<Resolver>> {
-      class Pushing final : public Resolver {
-       public:
-        explicit Pushing(Pushed& pushed) : pushed_(pushed) {}
-        void Start(std::shared_ptr<ResolverSink> to) override {
-          pushed_.sink = std::move(to);
-          pushed_.sink->OnEndpoints(pushed_.endpoints);
-        }
-
-       private:
-        Pushed& pushed_;
-      };
-      return std::make_unique<Pushing>(*this);
-    };
-  }
-  EndpointSet endpoints;
-  std::shared_ptr<ResolverSink> sink;
-};
-
 TEST_CASE("an endpoint that leaves keeps its running calls, those that wait for it go elsewhere") {
   auto env = std::make_shared<SimEnv>();
   WEFT_SEED_INFO(*env);
@@ -312,7 +289,7 @@ TEST_CASE("an endpoint that leaves keeps its running calls, those that wait for 
     return RogueAnswer{.body = "leaving", .delay = 5s};
   };
   staying.options().handler = [](const RogueRequest&) { return RogueAnswer{.body = "staying"}; };
-  Pushed pushed;
+  PushedRegistry pushed;
   pushed.endpoints = {{.address = "10.0.0.1:80"}};
   ChannelFactory::Options options;
   options.registry = pushed.registry();
