@@ -104,18 +104,20 @@ class Channel {
   absl::Status WaitForReady(absl::Duration timeout);
 
   // gRPC's service config as it is, JSON (gRFC A2, A6): methodConfig with name, timeout,
-  // waitForReady, retryPolicy and the limits of messages, and retryThrottling. It holds for calls
-  // that begin from now on, until ChannelOptions::service_config_file, where that is set, changes;
-  // and as in gRPC it is a default: while the registry gives one, that holds instead, whole.
-  // (Calls that begin before the registry gave it go by the default: the first one too, unless the
-  // resolver delivers within Start, or WaitForReady came before. FileRegistry's does not.)
+  // waitForReady, retryPolicy or hedgingPolicy and the limits of messages, and retryThrottling. It
+  // holds for calls that begin from now on, until ChannelOptions::service_config_file, where that
+  // is set, changes; and as in gRPC it is a default: while the registry gives one, that holds
+  // instead, whole. (Calls that begin before the registry gave it go by the default: the first one
+  // too, unless the resolver delivers within Start, or WaitForReady came before. FileRegistry's
+  // does not.)
   //
   // Of a call, its config and the channel, the shorter timeout and the lower limit hold; a
-  // retryPolicy goes before RetryOptions, and max_attempts of the call before both. The limits hold
-  // for calls of one message each way.
+  // retryPolicy or hedgingPolicy stands in place of both RetryOptions and HedgeOptions, but for the
+  // budget; max_attempts and hedge_delay of the call go before all of them. What has a
+  // hedgingPolicy counts as idempotent. The limits hold for calls of one message each way.
   //
-  // INVALID_ARGUMENT names what is wrong by its path, and the config that was there stays;
-  // hedgingPolicy is refused in this version. What a file or registry gives is refused likewise:
+  // INVALID_ARGUMENT names what is wrong by its path, and the config that was there stays. What a
+  // file or registry gives is refused likewise:
   // DebugString says why, and FactoryStats::service_configs_refused counts. Any thread.
   absl::Status SetServiceConfig(std::string_view json);
 

@@ -13,14 +13,6 @@ namespace {
 // Registries cannot see the parser, whose limit it is.
 static_assert(registry::kMaxServiceConfigFileBytes == policy::kMaxServiceConfigBytes);
 
-absl::StatusOr<std::shared_ptr<const policy::ServiceConfig>> Parse(std::string_view json) {
-  auto parsed = policy::ServiceConfig::Parse(json);
-  if (parsed.ok() && (*parsed)->has_hedging()) {
-    return absl::InvalidArgumentError("it has a hedgingPolicy, which this version cannot honour");
-  }
-  return parsed;
-}
-
 }  // namespace
 
 absl::Status ServiceConfigSource::Open(const ChannelOptions& options, event::Loop& loop,
@@ -45,7 +37,7 @@ absl::Status ServiceConfigSource::Open(const ChannelOptions& options, event::Loo
 }
 
 absl::Status ServiceConfigSource::SetOfProgram(std::string_view json) {
-  return Take(program_, Parse(json));
+  return Take(program_, policy::ServiceConfig::Parse(json));
 }
 
 void ServiceConfigSource::SetOfRegistry(absl::StatusOr<std::string> json) {
@@ -54,14 +46,14 @@ void ServiceConfigSource::SetOfRegistry(absl::StatusOr<std::string> json) {
   } else if (json->empty()) {
     (void)Take(registry_, nullptr);
   } else {
-    (void)Take(registry_, Parse(*json));
+    (void)Take(registry_, policy::ServiceConfig::Parse(*json));
   }
 }
 
 absl::Status ServiceConfigSource::TakeFile(const std::string& path,
                                            const absl::StatusOr<std::string>& content) {
   if (!content.ok()) return Take(program_, content.status());
-  Parsed config = Parse(*content);
+  Parsed config = policy::ServiceConfig::Parse(*content);
   if (!config.ok()) {
     config =
         absl::Status(config.status().code(), absl::StrCat(path, ": ", config.status().message()));

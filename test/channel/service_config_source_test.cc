@@ -171,25 +171,6 @@ TEST_CASE("how full the tokens of retryThrottling are passes from one's config t
   CHECK(world.client->Close());
 }
 
-TEST_CASE("a hedgingPolicy is refused, whoever gives it") {
-  const TempDir dir;
-  const std::string hedged =
-      R"({"methodConfig": [{"name": [{}], "hedgingPolicy": {"maxAttempts": 2}}]})";
-  dir.Write("config", hedged);
-  World world;
-  WEFT_SEED_INFO(*world.env);
-  world.pushed.sink->OnServiceConfig(hedged);
-  CHECK_THAT(world.Debug(), ContainsSubstring("registry's service config was refused") &&
-                                ContainsSubstring("hedgingPolicy"));
-  CHECK(Says(world.channel().SetServiceConfig(hedged), "hedgingPolicy"));
-  CHECK(Says(world.client->factory()
-                 .GetChannel("service", {.service_config_file = dir.File("config")})
-                 .status(),
-             "hedgingPolicy"));
-  CHECK(world.Refused() == 3);
-  CHECK(world.client->Close());
-}
-
 TEST_CASE("a config that does not come to hold is not published") {
   telemetry::Counters counters;
   int published = 0;
