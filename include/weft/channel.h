@@ -107,14 +107,14 @@ class Channel {
   // waitForReady, retryPolicy or hedgingPolicy and the limits of messages, and retryThrottling. It
   // holds for calls that begin from now on, until ChannelOptions::service_config_file, where that
   // is set, changes; and as in gRPC it is a default: while the registry gives one, that holds
-  // instead, whole. (Calls that begin before the registry gave it go by the default: the first one
-  // too, unless the resolver delivers within Start, or WaitForReady came before. FileRegistry's
-  // does not.)
+  // instead, whole. Calls that wait for the first hosts go by what holds when
+  // those are there.
   //
-  // Of a call, its config and the channel, the shorter timeout and the lower limit hold; a
-  // retryPolicy or hedgingPolicy stands in place of both RetryOptions and HedgeOptions, but for the
-  // budget; max_attempts and hedge_delay of the call go before all of them. What has a
-  // hedgingPolicy counts as idempotent. The limits hold for calls of one message each way.
+  // Of a call and its config the shorter timeout and the lower limit hold, and the channel's
+  // timeout where neither has one; a retryPolicy or hedgingPolicy stands in place of both
+  // RetryOptions and HedgeOptions, but for the budget; max_attempts and hedge_delay of the call go
+  // before all of them. What has a hedgingPolicy counts as idempotent. The limits hold for calls of
+  // one message each way.
   //
   // INVALID_ARGUMENT names what is wrong by its path, and the config that was there stays. What a
   // file or registry gives is refused likewise:

@@ -35,32 +35,22 @@ Call::Call(std::shared_ptr<Target> target, Request request, const CallOptions& o
 Call::~Call() = default;
 
 absl::Status Call::ApplyConfig() {
-  if (absl::Status status = CheckOptions(options_); !status.ok()) return status;
   config_ = target_->config();
-  if (config_ == nullptr) return absl::OkStatus();
-  method_ = config_->service->Find(request_.path);
-  if (method_ == nullptr) return absl::OkStatus();
-  if (method_->timeout.has_value()) {
-    options_.timeout =
-        std::min(options_.timeout.value_or(absl::InfiniteDuration()), *method_->timeout);
+  method_ = config_ != nullptr ? config_->service->Find(request_.path) : nullptr;
+  absl::Duration timeout = options_.timeout.value_or(target_->timeout);
+  wait_for_ready_ = options_.wait_for_ready;
+  max_response_bytes_ = options_.max_response_bytes;
+  size_t max_request_bytes = SIZE_MAX;
+  if (method_ != nullptr) {
+    // The channel's timeout is for calls that nothing was said of.
+    const absl::Duration own = options_.timeout.value_or(absl::InfiniteDuration());
+    if (method_->timeout.has_value()) timeout = std::min(own, *method_->timeout);
+    wait_for_ready_ = wait_for_ready_ || method_->wait_for_ready.value_or(false);
+    max_response_bytes_ =
+        std::min(max_response_bytes_, method_->max_response_bytes.value_or(SIZE_MAX));
+    max_request_bytes = method_->max_request_bytes.value_or(SIZE_MAX);
   }
-  options_.wait_for_ready = options_.wait_for_ready || method_->wait_for_ready.value_or(false);
-  options_.max_response_bytes =
-      std::min(options_.max_response_bytes, method_->max_response_bytes.value_or(SIZE_MAX));
-  const size_t prefix = options_.protocol == Protocol::kGrpc ? http::kGrpcPrefixBytes : 0;
-  const size_t limit = method_->max_request_bytes.value_or(SIZE_MAX - prefix);
-  if (request_.body.size() <= limit + prefix) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the request has ", request_.body.size() - prefix,
-                   " bytes, and its service config allows ", limit));
-}
-
-void Call::Begin() {
-  started_ = target_->clock->Now();
-  // First: in a forked child no lock may be taken.
-  absl::Status refusal = target_->Refusal();
-  if (refusal.ok()) refusal = ApplyConfig();
-  deadline_ = base::After(started_, options_.timeout.value_or(target_->timeout));
+  deadline_ = base::After(started_, timeout);
   if (options_.deadline.has_value()) {
     deadline_ =
         std::min(deadline_, base::After(started_, *options_.deadline - target_->clock->WallNow()));
@@ -70,6 +60,21 @@ void Call::Begin() {
                 // Whoever hedges a method by its config has said that it may run more than once.
                 (method_ != nullptr && method_->hedging.has_value());
   max_attempts_ = options_.max_attempts.value_or(retry().max_attempts());
+  ArmHedge();
+  const size_t prefix = options_.protocol == Protocol::kGrpc ? http::kGrpcPrefixBytes : 0;
+  if (request_.body.size() <= prefix || request_.body.size() - prefix <= max_request_bytes)
+    return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the request has ", request_.body.size() - prefix,
+                   " bytes, and its service config allows ", max_request_bytes));
+}
+
+void Call::Begin() {
+  started_ = target_->clock->Now();
+  // First: in a forked child no lock may be taken.
+  absl::Status refusal = target_->Refusal();
+  if (refusal.ok()) refusal = CheckOptions(options_);
+  if (refusal.ok()) refusal = ApplyConfig();
   Retain();  // until the end
   if (refusal.ok()) refusal = CheckRequest(request_);
   // PumpedCall takes the source out; nobody else can do anything with it.
@@ -86,7 +91,6 @@ void Call::Begin() {
     return;
   }
   target_->budget.Deposit(started_);
-  ArmHedge();
   Pick();
 }
 
@@ -132,7 +136,7 @@ void Call::Pick() {
   std::vector<const HostView*> tried;
   if (!attempts_.empty()) tried = Tried();
   for (;;) {
-    cluster::Choice choice = target_->cluster->Pick({.tried = tried}, options_.wait_for_ready);
+    cluster::Choice choice = target_->cluster->Pick({.tried = tried}, wait_for_ready_);
     if (choice.kind == PickResult::Kind::kHost) {
       if (!StartAttempt(std::move(choice.host), why_))
         End(Local(absl::CancelledError("cancelled")));
@@ -171,6 +175,17 @@ void Call::OnPickAgain() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (state_ != State::kWaiting && state_ != State::kBackingOff) return;
     state_ = State::kPicking;
+  }
+  // A registry may give the config with the first hosts.
+  if (attempts_.empty() && target_->config() != config_) {
+    if (absl::Status status = ApplyConfig(); !status.ok()) {
+      End(Local(std::move(status)));
+      return;
+    }
+    if (deadline_ <= target_->clock->Now()) {
+      OnWaitOver(absl::OkStatus());
+      return;
+    }
   }
   Pick();
 }

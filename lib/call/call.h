@@ -122,6 +122,7 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
 
   Request& request() { return request_; }
   const CallOptions& options() const { return options_; }
+  size_t max_response_bytes() const { return max_response_bytes_; }
   // After OnCallEnd.
   CallInfo Info() const;
   // Where callbacks are to run: the loop of the last host, or of the cluster. Any thread.
@@ -144,7 +145,8 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   };
 
   // call.cc: the way to an attempt, and the end.
-  absl::Status ApplyConfig();  // what the service config has for this call goes into the options
+  // What holds for this call of its options, the service config and the channel.
+  absl::Status ApplyConfig();
   void Pick();
   // cluster::PickWaiter
   void OnPickAgain() override;
@@ -215,7 +217,7 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
 
   const std::shared_ptr<Target> target_;
   Request request_;
-  CallOptions options_;  // and what the service config adds
+  const CallOptions options_;
   std::shared_ptr<const CallConfig> config_;
   const policy::MethodConfig* method_ = nullptr;  // of config_
   policy::HedgePolicy* hedge_ = nullptr;          // null: this call is not hedged
@@ -223,6 +225,8 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   base::MonoDuration hedge_delay_{0};
   int max_attempts_ = 1;
   bool idempotent_ = false;
+  bool wait_for_ready_ = false;
+  size_t max_response_bytes_ = 0;
   base::MonoTime started_;
   base::MonoTime deadline_;
   base::MonoTime ended_;

@@ -17,6 +17,7 @@ bool IsFailure(absl::StatusCode code) {
 }  // namespace
 
 void Call::ArmHedge() {
+  hedge_ = nullptr;
   policy::HedgePolicy* policy = &target_->hedge;
   // A method's policy, of either kind, stands for both.
   if (method_ != nullptr && method_->retry.has_value()) policy = nullptr;

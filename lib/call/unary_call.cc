@@ -53,12 +53,12 @@ void UnaryCall::OnHead(Attempt& attempt) {
   const std::string_view length = answer.headers["content-length"];
   size_t bytes = 0;
   std::from_chars(length.data(), length.data() + length.size(), bytes);
-  answer.body.reserve(std::min({bytes, options().max_response_bytes, kMaxReserve}));
+  answer.body.reserve(std::min({bytes, max_response_bytes(), kMaxReserve}));
 }
 
 void UnaryCall::OnData(Attempt& attempt, std::string_view bytes) {
   std::string& body = attempt.answer.body;
-  size_t limit = options().max_response_bytes;
+  size_t limit = max_response_bytes();
   const bool is_grpc = options().protocol == Protocol::kGrpc;
   if (is_grpc) limit += std::min(http::kGrpcPrefixBytes, SIZE_MAX - limit);
   bool too_large = bytes.size() > limit - body.size();
@@ -67,13 +67,12 @@ void UnaryCall::OnData(Attempt& attempt, std::string_view bytes) {
     body.append(bytes);
     // Before as many bytes are taken in as the peer chooses to announce.
     too_large = is_grpc && !had_prefix && body.size() >= http::kGrpcPrefixBytes &&
-                HasMessages(attempt.answer) &&
-                http::GrpcMessageBytes(body) > options().max_response_bytes;
+                HasMessages(attempt.answer) && http::GrpcMessageBytes(body) > max_response_bytes();
   }
   if (too_large) {
     attempt.Fail(absl::ResourceExhaustedError(
         absl::StrCat("the response ", is_grpc ? "message" : "body", " exceeds max_response_bytes (",
-                     options().max_response_bytes, ")")));
+                     max_response_bytes(), ")")));
     return;
   }
   attempt.ConsumeNow(bytes.size());

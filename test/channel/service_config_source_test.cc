@@ -75,6 +75,33 @@ TEST_CASE("a config that a resolver delivers within Start is in time for the fir
   CHECK(world.env->Now() - began == 2s);
 }
 
+TEST_CASE("a config that comes with the first hosts is in time for the calls that wait for them") {
+  World world({.timeout = absl::Seconds(9)});
+  world.pushed.endpoints = {};
+  const auto channel = world.client->factory().GetChannel("service").value();
+  std::vector<absl::Status> ended;
+  const base::MonoTime began = world.env->Now();
+  const auto start = [&](Request request, CallOptions options) {
+    options.wait_for_ready = true;
+    return channel->Start(std::move(request), options, [&](absl::StatusOr<Response> response) {
+      ended.push_back(response.status());
+    });
+  };
+  const CallHandle slow = start(Request::Get("/"), {});
+  const CallHandle large = start(Request::Post("/", "12345"), {});
+  world.env->RunFor(1s);
+  REQUIRE(ended.empty());
+  world.pushed.sink->OnServiceConfig(
+      R"({"methodConfig": [{"name": [{}], "timeout": "2s", "maxRequestMessageBytes": 4}]})");
+  world.pushed.sink->OnEndpoints({{.address = "10.0.0.1:80"}});
+  REQUIRE(world.env->RunUntil([&] { return ended.size() == 1; }, 60s));
+  CHECK(world.env->Now() - began == 1s);
+  CHECK(absl::IsResourceExhausted(ended[0]));
+  REQUIRE(world.env->RunUntil([&] { return ended.size() == 2; }, 60s));
+  CHECK(world.env->Now() - began == 2s);
+  CHECK(absl::IsDeadlineExceeded(ended[1]));
+}
+
 TEST_CASE("what the registry gives and is refused keeps the old one, and is shown") {
   World world({.service_config = Timeout("1")});
   WEFT_SEED_INFO(*world.env);
