@@ -104,6 +104,10 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   // The answer of `attempt` begins to be handed out: the others are abandoned, and it is not
   // repeated. False: another one was before it, or the call has ended. With its strand held.
   bool Commit(Attempt& attempt);
+  // Whether an answer of plain HTTP with that code may be followed by another attempt.
+  bool MayBeBettered(absl::StatusCode code) const {
+    return idempotent_ && retry().IsRetryable(code);
+  }
   // Runs `operation` on each attempt that has not ended.
   template <class Operation>
   void ForEachRunning(Operation&& operation) {

@@ -14,6 +14,8 @@ constexpr size_t kMaxReplay = size_t{256} << 10;
 constexpr size_t kMaxReplayOfAll = size_t{64} << 20;
 // Pieces of a body that arrive while nobody reads are joined up to this size.
 constexpr size_t kJoinBytes = size_t{16} << 10;
+// Of an answer that is to be bettered. Its window is not returned, so it is to be less than any.
+constexpr size_t kMaxHeldBody = size_t{16} << 10;
 
 absl::Status Busy(const char* what) {
   return absl::FailedPreconditionError(std::string("the stream has a ") + what +
@@ -240,30 +242,26 @@ void StreamCall::ForgetSent() {
   forgotten_ = sent_;
 }
 
-void StreamCall::OnHead(Attempt& attempt) {
-  // Perhaps all there is: then the call may be tried again, as long as nobody has seen it.
-  if (options().protocol == Protocol::kGrpc && attempt.answer.headers.Has("grpc-status")) return;
-  ReleaseHead(attempt, attempt.host->strand().wakes());
+// An answer that another attempt may better is not shown while it is small: an error page, or a
+// gRPC status that is all there is.
+bool StreamCall::Holds(const Attempt& attempt, size_t more) const {
+  if (attempt.committed) return false;
+  if (options().protocol == Protocol::kGrpc)
+    return more == 0 && attempt.answer.headers.Has("grpc-status");
+  return attempt.answer.body.size() + more <= kMaxHeldBody &&
+         MayBeBettered(CodeOfHttpStatus(attempt.answer.status));
 }
 
-bool StreamCall::ReleaseHead(Attempt& attempt, event::WakeBatch& wakes) {
-  if (!Commit(attempt)) return false;
-  PendingResult<HeadResult> reader;
-  HeadResult result = absl::UnknownError("");
-  {
-    std::lock_guard<std::mutex> lock(io_mutex_);
-    if (head_.has_value()) return true;
-    head_.emplace(ResponseHead{attempt.answer.status, std::move(attempt.answer.headers)});
-    ForgetSent();
-    reader = std::move(head_reader_);
-    if (reader) result = *head_;
-  }
-  if (reader) Deliver(std::move(reader), std::move(result), &wakes);
-  return true;
+void StreamCall::OnHead(Attempt& attempt) {
+  if (!Holds(attempt, 0)) Show(attempt, attempt.host->strand().wakes());
 }
 
 void StreamCall::OnData(Attempt& attempt, std::string_view bytes) {
-  if (!ReleaseHead(attempt, attempt.host->strand().wakes())) {
+  if (Holds(attempt, bytes.size())) {
+    attempt.answer.body.append(bytes);
+    return;
+  }
+  if (!Show(attempt, attempt.host->strand().wakes())) {
     attempt.ConsumeNow(bytes.size());
     return;
   }
@@ -286,10 +284,42 @@ void StreamCall::OnData(Attempt& attempt, std::string_view bytes) {
     Deliver(std::move(reader), ReadResult(std::string(bytes)), &attempt.host->strand().wakes());
 }
 
+bool StreamCall::Show(Attempt& attempt, event::WakeBatch& wakes) {
+  if (!Commit(attempt)) return false;
+  HeadResult head = absl::UnknownError("");
+  PendingResult<HeadResult> head_reader;
+  PendingResult<ReadResult> reader;
+  std::string piece;
+  {
+    std::lock_guard<std::mutex> lock(io_mutex_);
+    if (head_.has_value()) return true;
+    TakeAnswer(attempt);
+    head_reader = std::move(head_reader_);
+    if (head_reader) head = *head_;
+    if (!in_.empty() && (reader_ || discard_)) {
+      reader = std::move(reader_);
+      piece = std::move(in_.front());
+      in_.pop_front();
+    }
+  }
+  if (head_reader) Deliver(std::move(head_reader), std::move(head), &wakes);
+  if (!piece.empty()) attempt.ConsumeNow(piece.size());
+  if (reader) Deliver(std::move(reader), ReadResult(std::move(piece)), &wakes);
+  return true;
+}
+
+void StreamCall::TakeAnswer(Attempt& attempt) {
+  Response& answer = attempt.answer;
+  head_.emplace(ResponseHead{answer.status, std::move(answer.headers)});
+  received_ += answer.body.size();
+  if (!answer.body.empty()) in_.push_back(std::move(answer.body));
+  ForgetSent();
+}
+
 std::optional<http::Answer> StreamCall::AnswerOf(const Attempt& attempt) const {
   const Response& answer = attempt.answer;
   if (attempt.committed || answer.status == 0) return std::nullopt;
-  return http::Answer{answer.status, answer.headers, answer.trailers, /*has_body=*/false};
+  return http::Answer{answer.status, answer.headers, answer.trailers, !answer.body.empty()};
 }
 
 bool StreamCall::CanRewind() const {
@@ -321,6 +351,7 @@ void StreamCall::Rewind() {
 
 void StreamCall::OnCallEnd(Attempt* attempt, absl::Status status, event::WakeBatch& wakes) {
   HeadResult head = absl::UnknownError("");
+  ReadResult piece;
   PendingResult<HeadResult> head_reader;
   PendingResult<ReadResult> reader;
   PendingResult<absl::Status> writer;
@@ -330,8 +361,7 @@ void StreamCall::OnCallEnd(Attempt* attempt, absl::Status status, event::WakeBat
     ended_ = true;
     target().kept_for_replay.fetch_sub(std::exchange(kept_, 0), std::memory_order_relaxed);
     if (attempt != nullptr) {
-      if (!head_.has_value() && attempt->answer.status != 0)
-        head_.emplace(ResponseHead{attempt->answer.status, std::move(attempt->answer.headers)});
+      if (!head_.has_value() && attempt->answer.status != 0) TakeAnswer(*attempt);
       trailers_ = std::move(attempt->answer.trailers);
     }
     if (absl::IsCancelled(status) && !abort_.ok()) {
@@ -347,12 +377,16 @@ void StreamCall::OnCallEnd(Attempt* attempt, absl::Status status, event::WakeBat
     finisher = std::move(finisher_);
     status = status_;
     if (head_.has_value()) head = *head_;
+    if (reader && !in_.empty()) {
+      piece = std::move(in_.front());
+      in_.pop_front();
+    }
   }
   const absl::Status why =
       status.ok() ? absl::FailedPreconditionError("the stream has ended") : status;
   if (!head.ok()) head = why;
   if (head_reader) Deliver(std::move(head_reader), std::move(head), &wakes);
-  if (reader) Deliver(std::move(reader), ReadResult(), &wakes);
+  if (reader) Deliver(std::move(reader), std::move(piece), &wakes);
   if (writer) Deliver(std::move(writer), why, &wakes);
   if (finisher) Deliver(std::move(finisher), status, &wakes);
 }

@@ -84,8 +84,10 @@ class StreamCall final : public Call {
   bool CanRewind() const override;
   void Rewind() override;
   void OnCallEnd(Attempt* attempt, absl::Status status, event::WakeBatch& wakes) override;
-  // False: this attempt's answer is not the call's.
-  bool ReleaseHead(Attempt& attempt, event::WakeBatch& wakes);
+  bool Holds(const Attempt& attempt, size_t more) const;
+  // Whoever reads gets what there is of the answer. False: another attempt's is the call's.
+  bool Show(Attempt& attempt, event::WakeBatch& wakes);
+  void TakeAnswer(Attempt& attempt);  // with io_mutex_
 
   // Wakes the thread, or lets the callback run on the loop or executor. No lock held.
   template <class Result>

@@ -1,4 +1,5 @@
 // Retries: which attempts are followed by another one, when, and what they cost.
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -349,6 +350,73 @@ TEST_CASE("attempts stay within the budget under random failures") {
   CHECK(static_cast<uint64_t>(attempts) == kCalls + stats.retries + stats.transparent_retries);
   CHECK(stats.retries <= kCalls * 0.2 + 10);
   if (share > 0.5) CHECK(stats.retries_refused_by_budget > 0);
+  CHECK(world.client.Close());
+}
+
+TEST_CASE("a stream of plain HTTP is tried again after a small answer that is retryable") {
+  World world;
+  WEFT_SEED_INFO(*world.env);
+  size_t page = 100;
+  SECTION("small") {}
+  SECTION("too large to be held back") { page = 20000; }
+  world.answer = [&](int n) {
+    return RogueAnswer{.status = n < 2 ? 503 : 200, .body = std::string(n < 2 ? page : 10, 'x')};
+  };
+  Stream stream = world.client.channel().Open(Request::Get("/"), {}, true);
+  std::optional<ResponseHead> head;
+  std::optional<absl::Status> end;
+  std::string body;
+  std::function<void(std::optional<std::string>)> on_piece = [&](std::optional<std::string> piece) {
+    if (piece.has_value()) {
+      body += *piece;
+      stream.ReadThen(on_piece);
+    } else {
+      stream.FinishThen([&](absl::Status status) { end = status; });
+    }
+  };
+  stream.HeadThen([&](absl::StatusOr<ResponseHead> came) { head = std::move(came).value(); });
+  stream.ReadThen(on_piece);
+  REQUIRE(world.env->RunUntil([&] { return end.has_value(); }, 10s));
+  CHECK(end->ok());
+  REQUIRE(head.has_value());
+  CHECK(head->status == (page == 100 ? 200 : 503));
+  CHECK(body == std::string(page == 100 ? 10 : page, 'x'));
+  CHECK(stream.Info().attempts == (page == 100 ? 3 : 1));
+  CHECK(stream.Info().body_bytes == body.size());
+  CHECK(world.client.Close());
+}
+
+TEST_CASE("the last answer of a stream that could not be bettered is shown whole") {
+  World world;
+  WEFT_SEED_INFO(*world.env);
+  world.answer = [](int n) {
+    return RogueAnswer{
+        .status = 503, .body = "page " + std::to_string(n), .trailers = {{"t", "1"}}};
+  };
+  Stream stream = world.client.channel().Open(Request::Get("/"), {}, true);
+  std::optional<absl::Status> end;
+  std::optional<ResponseHead> head;
+  std::string body;
+  bool waits = false;
+  SECTION("to who waits for it") { waits = true; }
+  SECTION("to who comes later") {}
+  const auto read = [&] {
+    stream.HeadThen([&](absl::StatusOr<ResponseHead> came) { head = std::move(came).value(); });
+    stream.ReadThen([&](std::optional<std::string> piece) {
+      body = piece.value_or("none");
+      stream.FinishThen([&](absl::Status status) { end = status; });
+    });
+  };
+  if (!waits) world.env->RunFor(5s);
+  read();
+  REQUIRE(world.env->RunUntil([&] { return end.has_value(); }, 10s));
+  CHECK(end->ok());
+  REQUIRE(head.has_value());
+  CHECK(head->status == 503);
+  CHECK(body == "page 2");
+  CHECK(stream.Trailers()["t"] == "1");
+  CHECK(stream.Info().log.attempts.size() == 3);
+  CHECK(stream.Info().log.attempts.back().code == absl::StatusCode::kUnavailable);
   CHECK(world.client.Close());
 }
 
