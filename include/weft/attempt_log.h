@@ -33,7 +33,8 @@ struct AttemptInfo {
 
 struct AttemptLog {
   std::vector<AttemptInfo> attempts;
-  // Why none followed the last one; empty where it was good.
+  // Why none followed the last one, or why there was no hedge; empty where the last one was good,
+  // or ended with a code that is not retryable.
   std::string why_no_more;
 };
 

@@ -63,7 +63,8 @@ struct CallOptions {
   std::optional<int> max_attempts = {};
   std::optional<absl::Duration> attempt_timeout = {};
   // In place of what HedgeOptions or a service config say: a hedge after that long, and one more
-  // each time as much has passed; absl::InfiniteDuration(): none. Only idempotent calls are hedged.
+  // each time as much has passed, up to HedgeOptions::max_attempts; absl::InfiniteDuration(): none.
+  // Only idempotent calls are hedged.
   std::optional<absl::Duration> hedge_delay = {};
   // While no host can be reached, wait for one until the deadline instead of failing with the
   // reason.

@@ -254,6 +254,7 @@ bool Call::Commit(Attempt& attempt) {
     committed_ = &attempt;
     attempt.committed = true;
     losers = GiveUpOthers(attempt, target_->clock->Now());
+    loop_.store(&attempt.host->strand().loop(), std::memory_order_release);
   }
   if (hedge_ != nullptr) TellHedgePolicy(&attempt, absl::OkStatus(), target_->clock->Now());
   for (Attempt* const loser : losers) loser->Abandon();
@@ -294,6 +295,8 @@ void Call::Finish(http::StreamEnd end, Attempt* attempt, const Losers& losers,
     if (!losers.empty()) end.processed = Processed::kMaybeProcessed;
     status = Describe(std::move(end));
   }
+  // Where the answer is, the callback is not far.
+  if (attempt != nullptr) loop_.store(&attempt->host->strand().loop(), std::memory_order_release);
   OnCallEnd(attempt, std::move(status), wakes);
   for (Attempt* const loser : losers) loser->Abandon();
 }

@@ -89,7 +89,7 @@ RetryDecision RetryPolicy::Decide(const AttemptEnd& end, const CallFacts& call, 
       if (!call.idempotent) return no("it may have been processed, and is not idempotent");
       break;
     case What::kAnswered:
-      if (!IsRetryable(end.code)) return no("its code is not retryable");
+      if (!IsRetryable(end.code)) return no("");  // the code says enough
       if (!call.idempotent && !call.grpc) return no("it is not idempotent");
       if (end.pushback.kind == Pushback::Kind::kStop)
         return no("the host asked for no other", RetryDecision::Kind::kNoMore);

@@ -57,7 +57,7 @@ struct RetryDecision {
   };
   Kind kind = Kind::kNo;
   base::MonoDuration wait{0};
-  const char* why_not = "";  // with kNo, kNoMore
+  const char* why_not = "";  // with kNo, kNoMore; empty where the code is not retryable
 };
 
 class RetryPolicy {
