@@ -1,4 +1,5 @@
 // An exchange that has itself called at a time, as hedging does.
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -75,14 +76,16 @@ TEST_CASE("OnLook may end its own exchange") {
   HostRig rig;
   WEFT_SEED_INFO(rig.env);
   rig.server.options().handler = Never;
-  const std::unique_ptr<Probe> probe = Probe::Started(rig, {.look_at = 50ms});
+  std::unique_ptr<Probe> probe = Probe::Started(rig, {.look_at = 50ms});
   probe->on_look = [&] {
     probe->Fail(absl::AbortedError("enough"));
     return rig.env.Now() + 1ms;
   };
-  rig.env.RunFor(1s);
+  REQUIRE(rig.env.RunUntil([&] { return probe->ended(); }, 1s));
   CHECK(probe->looks.size() == 1);
   CHECK(absl::IsAborted(probe->end->status));
+  probe.reset();  // nothing of it is armed any more
+  rig.env.RunFor(10ms);
   CHECK(rig.server.requests().at(0)->reset == kCancel);
   CHECK(rig.host->in_flight() == 0);
 }
@@ -112,7 +115,8 @@ TEST_CASE("LookNow and LookAt bring the look forward, and never put it off") {
   rig.server.options().handler = Never;
   const base::MonoTime start = rig.env.Now();
   const std::unique_ptr<Probe> probe = Probe::Started(rig, {.look_at = 100ms});
-  probe->LookAt(start + 200ms);
+  const std::unique_ptr<Probe> other = Probe::Started(rig, {.look_at = 100ms});
+  other->LookAt(start + 200ms);
   rig.env.RunFor(10ms);
   probe->LookAt(start + 50ms);
   probe->LookAt(start + 60ms);
@@ -126,6 +130,7 @@ TEST_CASE("LookNow and LookAt bring the look forward, and never put it off") {
   probe->LookAt(rig.env.Now() + 5ms);
   rig.env.RunFor(10ms);
   CHECK(probe->looks.size() == 2);
+  CHECK(other->looks == Times{start + 100ms});
 }
 
 TEST_CASE("LookNow before the start is heard") {
@@ -150,6 +155,8 @@ TEST_CASE("OnLook that says now does not hold up the loop") {
   const std::unique_ptr<Probe> other = Probe::Started(rig, {.deadline = 10ms});
   rig.env.RunFor(20ms);
   CHECK(probe->looks.size() == 100);
+  // Each in a turn of its own.
+  CHECK(std::adjacent_find(probe->looks.begin(), probe->looks.end()) == probe->looks.end());
   CHECK(other->ended());
 }
 
