@@ -88,6 +88,7 @@ Peer StartNode(const NodeOptions& options) {
       node.args.push_back("--cert=" + peer.files->File("certificate.pem"));
     }
     if (!options.log.empty()) node.args.push_back("--log=" + options.log);
+    if (options.slow >= 0) node.args.push_back(absl::StrCat("--slow=", options.slow));
     return node;
   };
   if (options.unix_socket || options.port != 0) {

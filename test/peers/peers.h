@@ -44,6 +44,7 @@ struct NodeOptions {
   uint16_t port = 0;
   std::string log = {};
   bool unix_socket = false;
+  int slow = -1;  // /nth/N is slow where N modulo 5 is this
 };
 Peer StartNode(const NodeOptions& options = {});
 // Echoes the bodies of POSTs, by way of a file each, and has what a test writes to its `files`.

@@ -1,5 +1,5 @@
 // An HTTP/2 server for tests:
-// node http2_server.js <port or socket path> [--key=FILE --cert=FILE] [--log=FILE]
+// node http2_server.js <port or socket path> [--key=FILE --cert=FILE] [--log=FILE] [--slow=R]
 //
 //   /echo       answers with x-id and x-connection, a number of its own for each connection
 //   /post       the same for a POST, after its x-id was appended to the log: what the log has was
@@ -8,10 +8,12 @@
 //               its size
 //   /sink       answers with the size of the body, then its SHA-256
 //   /bytes?n=N  N bytes; byte i is i * 31 + (i >> 8), modulo 256
+//   /nth/N      the same as /echo; where N modulo 5 is R, after 50 ms
 //   /never      no answer
 //
 // Commands, a line each on standard input, answered by a line on standard output:
-//   stats       "stats total=<connections so far> open=<now> requests=<so far>"
+//   stats       "stats total=<connections so far> open=<now> requests=<so far> resets=<streams
+//               that clients cancelled so far>"
 //   await N     "reached N", as soon as N requests are waiting for the answer that never comes
 //   idle        "idle", as soon as no such request is left
 //   close       "closed", after GOAWAY to all and the end of what ran; the program ends
@@ -27,11 +29,13 @@ const flag = (name) => {
   const found = flags.find((f) => f.startsWith(`--${name}=`));
   return found === undefined ? undefined : found.slice(name.length + 3);
 };
+const slow = flag('slow') === undefined ? -1 : Number(flag('slow'));
 const log = flag('log') === undefined ? undefined : fs.openSync(flag('log'), 'a');
 
 const sessions = new Map();  // to their numbers
 let total = 0;
 let requests = 0;
+let resets = 0;
 let waiting = 0;
 let closing = false;
 const awaited = [];  // {reached(): bool, line}
@@ -81,6 +85,19 @@ function mirror(stream, headers) {
   stream.pipe(stream);
 }
 
+function nth(stream, headers, number) {
+  const answer = () => {
+    if (stream.destroyed) return;
+    stream.respond(head(stream, headers));
+    stream.end(headers['x-id']);
+  };
+  if (number % 5 === slow) {
+    setTimeout(answer, 50);
+  } else {
+    answer();
+  }
+}
+
 function never(stream) {
   ++waiting;
   stream.on('close', () => {
@@ -93,6 +110,9 @@ function never(stream) {
 function onStream(stream, headers) {
   ++requests;
   stream.on('error', () => {});
+  stream.on('close', () => {
+    if (stream.rstCode === http2.constants.NGHTTP2_CANCEL) ++resets;
+  });
   const path = headers[':path'];
   if (path === '/post') {
     if (log !== undefined) fs.writeSync(log, headers['x-id'] + '\n');
@@ -108,6 +128,8 @@ function onStream(stream, headers) {
   } else if (path.startsWith('/bytes?n=')) {
     stream.respond(head(stream, headers));
     stream.end(pattern(Number(path.slice(9))));
+  } else if (path.startsWith('/nth/')) {
+    nth(stream, headers, Number(path.slice(5)));
   } else if (path === '/never') {
     never(stream);
   } else {
@@ -141,7 +163,7 @@ server.on('error', (error) => {
 function onCommand(line) {
   const [command, number] = line.split(' ');
   if (command === 'stats') {
-    console.log(`stats total=${total} open=${sessions.size} requests=${requests}`);
+    console.log(`stats total=${total} open=${sessions.size} requests=${requests} resets=${resets}`);
   } else if (command === 'await') {
     awaited.push({reached: () => waiting >= Number(number), line: `reached ${number}`});
     tellAwaited();
