@@ -36,7 +36,8 @@ std::string Kind(const absl::Status& error) {
 std::string Shown(const weft::FactoryStats& stats) {
   return Counted(stats.connections_opened, "connection") + " opened, " +
          std::to_string(stats.connections_lost) + " lost; " + Counted(stats.dial_failures, "dial") +
-         " failed; " + Counted(stats.retries + stats.transparent_retries, "extra attempt");
+         " failed; " +
+         Counted(stats.retries + stats.hedges + stats.transparent_retries, "extra attempt");
 }
 
 double JsonMs(absl::Duration duration) {
@@ -66,6 +67,7 @@ Json ToJson(const weft::FactoryStats& stats) {
           {"lost", stats.connections_lost},
           {"dial_failures", stats.dial_failures},
           {"retries", stats.retries},
+          {"hedges", stats.hedges},
           {"transparent_retries", stats.transparent_retries}};
 }
 

@@ -127,6 +127,10 @@ constexpr Option kOptions[] = {
      [](Args& args, Value) { return Flag(args.call.idempotent); }},
     {0, "max-attempts", "N", "tries of one call in all, 1 to 5; 3 if nothing is said",
      [](Args& args, Value v) { return ParseCount(v, 5, args.channel.retry.max_attempts); }},
+    {0, "hedge", "TIME",
+     "where an idempotent call has no answer after that time, send it to\n"
+     "another host too; the first answer counts",
+     [](Args& args, Value v) { return ParseTimeout(v, args.call.hedge_delay); }},
     {0, "wait-for-ready", "",
      "wait for a host while none can be reached; with -n, connect before\n"
      "the clock starts",

@@ -169,6 +169,19 @@ TEST_CASE("weft_call -n sums up many calls") {
   }
 }
 
+TEST_CASE("weft_call --hedge sends slow calls to another host too, as far as the budget goes") {
+  const auto one = ExampleServer::Start();
+  const auto two = ExampleServer::Start();
+  WEFT_NEEDS_EXAMPLES(one);
+  const Ran ran = WeftCall({"static:" + one->address() + "," + two->address(), "/slow/20", "-n",
+                            "100", "-c", "4", "--hedge", "1ms", "--json"});
+  CHECK(ran.exit_status == 0);
+  const json sum = json::parse(ran.out);
+  CHECK(sum["statuses"]["200"] == 100);
+  CHECK(sum["connections"]["hedges"] > 0);
+  CHECK(sum["connections"]["hedges"] <= 10);  // half of a fifth
+}
+
 TEST_CASE("weft_call -n counts errors by kind") {
   const auto server = ExampleServer::Start();
   WEFT_NEEDS_EXAMPLES(server);
@@ -252,10 +265,11 @@ TEST_CASE("weft_call --help lists what there is") {
   const Ran ran = WeftCall({"--help", "--nonsense"});
   CHECK(ran.exit_status == 0);
   CHECK(ran.err.empty());
-  for (const char* part : {"-X, --method", "-H, --header", "-d, --data", "--timeout", "-n, --calls",
-                           "-c, --concurrent", "-t, --threads", "--cacert", "--cert", "--key",
-                           "--servername", "--authority", "--tls", "-i, --include", "-v, --verbose",
-                           "--json", "--idempotent", "--wait-for-ready", "-h, --help"}) {
+  for (const char* part :
+       {"-X, --method",     "-H, --header",  "-d, --data", "--timeout",        "-n, --calls",
+        "-c, --concurrent", "-t, --threads", "--cacert",   "--cert",           "--key",
+        "--servername",     "--authority",   "--tls",      "-i, --include",    "-v, --verbose",
+        "--json",           "--idempotent",  "--hedge",    "--wait-for-ready", "-h, --help"}) {
     CHECK_THAT(ran.out, ContainsSubstring(part));
   }
 }
