@@ -195,15 +195,15 @@ http::BodyPiece StreamCall::ReadBody(Attempt& attempt, char* to, size_t size) {
   bool keeps_too_much = false;
   {
     std::lock_guard<std::mutex> lock(io_mutex_);
-    // A loser's: what it would have to send is gone, and its end is near.
-    if (attempt.body_sent < forgotten_) return {0, http::BodyPiece::Next::kWait};
+    // A loser's: what it would have to send may be gone, and its end is near.
+    if (ended_ || (settled_ && !attempt.committed)) return {0, http::BodyPiece::Next::kWait};
     const size_t at = attempt.body_sent - forgotten_;
     piece.bytes = std::min(size, out_.size() - at);
     std::memcpy(to, out_.data() + at, piece.bytes);
     attempt.body_sent += piece.bytes;
     sent_ = std::max(sent_, attempt.body_sent);
     if (attempt.committed || body_owner_ != nullptr) {
-      ForgetSent();
+      ForgetSent(attempt);
     } else {
       keeps_too_much = !KeepSent();
     }
@@ -214,7 +214,7 @@ http::BodyPiece StreamCall::ReadBody(Attempt& attempt, char* to, size_t size) {
   }
   if (keeps_too_much && Commit(attempt)) {
     std::lock_guard<std::mutex> lock(io_mutex_);
-    ForgetSent();
+    ForgetSent(attempt);
   }
   if (writer) Deliver(std::move(writer), absl::OkStatus(), nullptr);
   return piece;
@@ -234,8 +234,10 @@ bool StreamCall::KeepSent() {
   return true;
 }
 
-void StreamCall::ForgetSent() {
+void StreamCall::ForgetSent(const Attempt& attempt) {
   target().kept_for_replay.fetch_sub(std::exchange(kept_, 0), std::memory_order_relaxed);
+  settled_ = attempt.committed;
+  sent_ = attempt.body_sent;  // others may have been further
   const size_t gone = sent_ - forgotten_;
   if (gone == 0 || gone < unsent()) return;  // each byte is moved once at the most
   out_.erase(0, gone);
@@ -313,7 +315,7 @@ void StreamCall::TakeAnswer(Attempt& attempt) {
   head_.emplace(ResponseHead{answer.status, std::move(answer.headers)});
   received_ += answer.body.size();
   if (!answer.body.empty()) in_.push_back(std::move(answer.body));
-  ForgetSent();
+  ForgetSent(attempt);
 }
 
 std::optional<http::Answer> StreamCall::AnswerOf(const Attempt& attempt) const {

@@ -93,8 +93,8 @@ class StreamCall final : public Call {
   template <class Result>
   void Deliver(PendingResult<Result> to, Result result, event::WakeBatch* wakes);
   // With io_mutex_.
-  void ForgetSent();
-  bool KeepSent();  // false: it is more than may be kept
+  void ForgetSent(const Attempt& attempt);  // the only one
+  bool KeepSent();                          // false: it is more than may be kept
   size_t unsent() const { return forgotten_ + out_.size() - sent_; }
 
   const bool has_body_;
@@ -105,7 +105,8 @@ class StreamCall final : public Call {
   // The request.
   std::string out_;       // what was not sent, behind what may have to be sent again
   size_t forgotten_ = 0;  // bytes of the body that were before it
-  size_t sent_ = 0;       // by the attempt that has sent most
+  size_t sent_ = 0;       // by the attempt that has sent most, or the one that was committed
+  bool settled_ = false;  // one was
   int body_round_ = 0;
   size_t kept_ = 0;  // counted in Target::kept_for_replay
   bool writes_done_ = false;
