@@ -1,10 +1,11 @@
 // A small HTTP/2 server to try Weft against; node 18 or later, nothing to install.
 //
-//   node examples/server.mjs [NAME] [--host 127.0.0.1] [--port 0]
+//   node examples/server.mjs [NAME] [--host 127.0.0.1] [--port 0] [--late MS]
 //                            [--cert FILE --key FILE [--client-ca FILE]]
 //
 // Port 0 takes a free one. Without a certificate it speaks plain HTTP/2 (h2c); with --client-ca it
-// wants a certificate from its clients too. Prints "NAME ADDRESS:PORT" when it is ready; ends with
+// wants a certificate from its clients too. With --late every tenth of the one-line answers comes
+// that many milliseconds late. Prints "NAME ADDRESS:PORT" when it is ready; ends with
 // SIGTERM or SIGINT.
 //
 //   /stats        how many connections and requests there were, as JSON; does not count itself
@@ -37,6 +38,7 @@ function readArguments() {
         cert: option(),
         key: option(),
         'client-ca': option(),
+        late: option('0'),
       },
     });
   } catch (error) {
@@ -49,6 +51,9 @@ if (!/^\d{1,5}$/.test(options.port) || Number(options.port) > 65535) {
   fail(`--port ${options.port} is not a number from 0 to 65535`);
 }
 const name = positionals[0] ?? 'server';
+const late = Number(options.late);
+if (!(late >= 0 && late <= 60000)) fail(`--late ${options.late} is not a number from 0 to 60000`);
+let greetings = 0;
 const stats = { name, connections: 0, open: 0, requests: 0 };
 
 const routes = {
@@ -105,6 +110,8 @@ function onStream(stream, headers) {
   if (route !== 'echo') stream.resume();
   if (Object.hasOwn(routes, route)) {
     routes[route](stream, head, Number(argument) || 0);
+  } else if (late > 0 && ++greetings % 10 === 0) {
+    routes.slow(stream, head, late);
   } else {
     greet(stream, head);
   }
