@@ -25,6 +25,10 @@ constexpr double kForgetWeight = 1.0 / 64;  // of a refresh without reports: a h
 constexpr double kUses[] = {1, 0.6, 0.4, 0.2, 0.1, 0.04};
 constexpr size_t kUseSteps = std::size(kUses);
 constexpr uint32_t kVerdictHedges = 20;
+constexpr double kTooFewWon = 0.25;
+constexpr double kManyWon = 0.35;
+// Of the share, how much of the calls the delay leaves to be hedged.
+constexpr double kPlanned = 0.8;
 
 // How old a report may be: where there are ten in a tenth of a second, some host among them has
 // room if any has; where there are fewer, an older one is better than none.
@@ -92,7 +96,7 @@ void HedgePolicy::Refresh(base::MonoDuration since_last, base::MonoTime now) {
   if (options_.when == When::kAdaptive) {
     if (!HearsReports(now)) MoveUtilisation(kUnknownUtilisation, kForgetWeight);
     const double share = AdaptiveShare();
-    percentile = 1 - share;
+    percentile = 1 - kPlanned * share;
     deposit_.store(Tokens(share, kToken), std::memory_order_relaxed);
     const double reports = reports_.exchange(0, std::memory_order_relaxed);
     const double seconds = std::chrono::duration<double>(since_last).count();
@@ -163,8 +167,8 @@ void HedgePolicy::OnHedged(int hedges, bool won, base::MonoTime /*now*/) {
   const uint32_t made = (before + more) & (kWon - 1);
   const double part = static_cast<double>((before + more) / kWon) / made;
   const size_t use = use_.load(std::memory_order_relaxed);
-  if (part < 0.1 && use + 1 < kUseSteps) use_.store(use + 1, std::memory_order_relaxed);
-  if (part > 0.25 && use > 0) use_.store(use - 1, std::memory_order_relaxed);
+  if (part < kTooFewWon && use + 1 < kUseSteps) use_.store(use + 1, std::memory_order_relaxed);
+  if (part > kManyWon && use > 0) use_.store(use - 1, std::memory_order_relaxed);
 }
 
 void HedgePolicy::OnReport(const cluster::LoadReport& report, base::MonoTime now) {
