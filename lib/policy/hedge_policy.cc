@@ -24,6 +24,7 @@ constexpr double kReportWeight = 1.0 / 64;
 constexpr double kForgetWeight = 1.0 / 64;  // of a refresh without reports: a half in 11 s
 constexpr double kUses[] = {1, 0.6, 0.4, 0.2, 0.1, 0.04};
 constexpr size_t kUseSteps = std::size(kUses);
+constexpr size_t kFirstUse = 2;
 constexpr uint32_t kVerdictHedges = 20;
 constexpr double kTooFewWon = 0.25;
 constexpr double kManyWon = 0.35;
@@ -72,6 +73,7 @@ HedgePolicy::HedgePolicy(const HedgeOptions& options)
                                                : kNever.count()),
       deposit_(Tokens(options.ratio, kToken)),
       report_age_(kOldReport.count()),
+      use_(kFirstUse),
       utilisation_(kUnknownUtilisation),
       reported_at_(std::numeric_limits<int64_t>::min()) {}
 

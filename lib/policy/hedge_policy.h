@@ -16,7 +16,8 @@
 //   spare      = (0.95 - u) / 0.35, 0 … 1, u being a moving average of the hosts' reported
 //                utilisation, 0.5 where none reports
 //   use        = 1, 0.6, 0.4, 0.2, 0.1 or 0.04: of each 20 hedges less than 25 % were answered
-//                before the other attempts, then a step down; more than 35 %, then one up
+//                before the other attempts, then a step down; more than 35 %, then one up; 0.4
+//                to begin with
 //
 // What these numbers do can be seen with benchmarks/hedge_sim. The 0.8: a bucket that is filled
 // just as fast as hedges fall due is empty much of the time, and what it then refuses is as likely
@@ -115,7 +116,7 @@ class HedgePolicy {
   std::atomic<int64_t> report_age_;
 
   std::atomic<int64_t> tokens_{0};
-  std::atomic<size_t> use_{0};
+  std::atomic<size_t> use_;
   // Hedges since the last verdict, and in the upper half how many of them won.
   std::atomic<uint32_t> hedges_{0};
 
