@@ -267,6 +267,7 @@ Call::Losers Call::GiveUpOthers(const Attempt& winner, base::MonoTime now) {
   for (const auto& other : attempts_) {
     if (other.get() == &winner || !other->running || other->lost) continue;
     other->lost = true;
+    --running_;
     other->ended = now;
     other->end = Local(absl::CancelledError("another attempt was answered first"));
     losers.push_back(other.get());

@@ -20,8 +20,8 @@ void Call::OnAttemptEnd(Attempt& attempt, http::StreamEnd end) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     attempt.running = false;
-    --running_;
     if (!attempt.lost && state_ != State::kEnded) {
+      --running_;
       last_ended_ = &attempt;
       attempt.ended = now;
       attempt.end = std::move(end);
@@ -176,7 +176,8 @@ Call::Step Call::Judge(const Attempt& attempt, const policy::AttemptEnd& what) {
   if (what.what == policy::AttemptEnd::What::kRefused) refused_before_ = true;
   const policy::RetryDecision decision =
       retry().Decide(what, facts, max_attempts_, target_->random.Chance());
-  const bool alone = running_ == 0 && !starting_;
+  // Where another one is being started although this one was committed, it will not be.
+  const bool alone = running_ == 0 && (!starting_ || committed_ != nullptr);
   using Kind = policy::RetryDecision::Kind;
   switch (decision.kind) {
     case Kind::kNo:

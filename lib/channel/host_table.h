@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/btree_map.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "base/pending_count.h"
@@ -52,7 +52,7 @@ class HostTable : public std::enable_shared_from_this<HostTable> {
   const std::weak_ptr<void> factory_;
   base::PendingCount& closing_count_;
   std::mutex mutex_;
-  absl::flat_hash_map<Key, Entry> hosts_;
+  absl::btree_map<Key, Entry> hosts_;  // in order, so that a simulation can be run again
   std::vector<base::Ref<pool::HostPool>> closing_;
   // Closed, but somebody still refers to them. They are let go on their own loop only: whoever
   // drops the last reference elsewhere might do so while the loop drives the host's strand.

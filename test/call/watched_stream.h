@@ -19,6 +19,7 @@ class WatchedStream {
                 bool end_of_request = false)
       : env_(env),
         started_(env.Now()),
+        bytes_written_(request.body.size()),
         stream_(channel.Open(std::move(request), options, end_of_request)) {
     stream_.HeadThen([this](absl::StatusOr<ResponseHead> came) {
       ++heads_;
@@ -31,6 +32,8 @@ class WatchedStream {
 
   Stream& stream() { return stream_; }
   void Write(std::string_view bytes) {
+    ++asked_;
+    bytes_written_ += bytes.size();
     stream_.WriteThen(bytes, [this](absl::Status status) {
       ++written_;
       last_write_ = std::move(status);
@@ -45,6 +48,8 @@ class WatchedStream {
   const std::optional<absl::StatusOr<ResponseHead>>& head() const { return head_; }
   const std::string& body() const { return body_; }
   int written() const { return written_; }
+  bool writing() const { return asked_ != written_; }
+  size_t bytes_written() const { return bytes_written_; }
   const absl::Status& last_write() const { return last_write_; }
   // So many heads, ends of the body and ends of the stream were told; each is to come once.
   int heads() const { return heads_; }
@@ -70,12 +75,14 @@ class WatchedStream {
 
   SimEnv& env_;
   const base::MonoTime started_;
+  size_t bytes_written_;
   Stream stream_;
   std::optional<absl::StatusOr<ResponseHead>> head_;
   std::string body_;
   std::optional<absl::Status> end_;
   base::MonoTime ended_;
   absl::Status last_write_;
+  int asked_ = 0;
   int written_ = 0;
   int heads_ = 0;
   int ends_of_body_ = 0;
