@@ -12,8 +12,8 @@
 //   /never      no answer
 //
 // Commands, a line each on standard input, answered by a line on standard output:
-//   stats       "stats total=<connections so far> open=<now> requests=<so far> resets=<streams
-//               that clients cancelled so far>"
+//   stats       "stats total=<connections so far> open=<now> requests=<so far>"
+//   resets      "resets=<streams so far that were cancelled, or lost with their connection>"
 //   await N     "reached N", as soon as N requests are waiting for the answer that never comes
 //   idle        "idle", as soon as no such request is left
 //   close       "closed", after GOAWAY to all and the end of what ran; the program ends
@@ -163,7 +163,9 @@ server.on('error', (error) => {
 function onCommand(line) {
   const [command, number] = line.split(' ');
   if (command === 'stats') {
-    console.log(`stats total=${total} open=${sessions.size} requests=${requests} resets=${resets}`);
+    console.log(`stats total=${total} open=${sessions.size} requests=${requests}`);
+  } else if (command === 'resets') {
+    console.log(`resets=${resets}`);
   } else if (command === 'await') {
     awaited.push({reached: () => waiting >= Number(number), line: `reached ${number}`});
     tellAwaited();
