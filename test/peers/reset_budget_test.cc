@@ -96,7 +96,7 @@ HedgedRun RunHedged(uint64_t calls, ConnectionOptions connection) {
   run.calls = calls;
   run.failed = failed;
   run.stats = client.factory->Stats();
-  run.connections = Count(a, "total") + Count(b, "total");
+  run.connections = Connections(a) + Connections(b);
   std::cout << calls << " calls, " << run.stats.hedges << " hedges (" << run.stats.hedges_won
             << " won), " << run.stats.resets_sent << " resets, " << run.stats.losers_drained
             << " drained, " << run.connections << " connections, " << run.stats.connections_lost
