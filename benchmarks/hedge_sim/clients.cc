@@ -77,7 +77,7 @@ uint32_t Simulation::PickAny(const Call& call) {
 
 uint32_t Simulation::PickWithRoom(const Call& call) {
   const ClientState& client = *clients_[call.client];
-  const base::MonoDuration age = client.policy.report_age(Mono());
+  const base::MonoDuration age = client.policy.report_age();
   uint32_t best = kNobody;
   uint32_t equals = 0;
   uint32_t least = kWorkers;
@@ -146,7 +146,7 @@ void Simulation::OnHedgeDue(uint32_t id) {
 
 bool Simulation::BudgetForHedge(ClientState& client) {
   RetryBudget& budget = setup_.separate_budgets ? client.hedges : client.retries;
-  return client.policy.TryStart(Mono()) && budget.TryWithdraw(RetryBudget::Use::kHedge, Mono());
+  return client.policy.TryStart() && budget.TryWithdraw(RetryBudget::Use::kHedge, Mono());
 }
 
 void Simulation::OnAnswer(uint32_t id) {
@@ -221,10 +221,9 @@ void Simulation::End(Call& call, uint32_t winner, bool ok) {
   const Nanos took = now_ - call.arrived;
   ClientState& client = *clients_[call.client];
   const bool fast_failure = !ok && took < setup_.timeout;
-  if (Hedging() && !fast_failure)
-    client.policy.OnCallEnd(std::chrono::nanoseconds(took), ok, Mono());
+  if (Hedging() && !fast_failure) client.policy.OnCallEnd(std::chrono::nanoseconds(took), Mono());
   const bool hedge_won = winner != kNobody && attempts_[winner].is_hedge;
-  if (call.hedges > 0) client.policy.OnHedged(call.hedges, hedge_won, Mono());
+  if (call.hedges > 0) client.policy.OnHedged(call.hedges, hedge_won);
   if (winner != kNobody && Counts())
     result_.useful += static_cast<double>(attempts_[winner].worked);
   if (call.counted) {

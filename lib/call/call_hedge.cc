@@ -87,7 +87,7 @@ cluster::Choice Call::PickForHedge(const std::vector<const HostView*>& tried,
                                    base::MonoTime now) const {
   switch (hedge_->Place(now)) {
     case policy::HedgePlace::kHostWithRoom:
-      return target_->cluster->PickWithRoom({.tried = tried}, now, hedge_->report_age(now),
+      return target_->cluster->PickWithRoom({.tried = tried}, now, hedge_->report_age(),
                                             target_->random.Next());
     case policy::HedgePlace::kAnyHost: {
       cluster::Choice choice = target_->cluster->Pick({.tried = tried}, /*wait_for_ready=*/false);
@@ -113,7 +113,7 @@ bool Call::PayForHedge(base::MonoTime now) {
   const char* refusal = nullptr;
   if (Throttle() != nullptr && !Throttle()->Allows()) {
     refusal = "the tokens of retryThrottling are used up";
-  } else if (!hedge_->TryStart(now)) {
+  } else if (!hedge_->TryStart()) {
     refusal = "as many calls are hedged as may be";
   } else if (!target_->budget.TryWithdraw(policy::RetryBudget::Use::kHedge, now)) {
     refusal = "the budget has nothing left for hedges";
@@ -133,13 +133,13 @@ bool Call::PayForHedge(base::MonoTime now) {
 void Call::TellHedgePolicy(const Attempt* attempt, const absl::Status& end, base::MonoTime now) {
   const bool late = absl::IsDeadlineExceeded(end);
   const bool answered = attempt != nullptr && end.ok() && !IsFailure(attempt->code);
-  if (answered || late) hedge_->OnCallEnd(now - started_, answered, now);
+  if (answered || late) hedge_->OnCallEnd(now - started_, now);
   const auto hedges = std::count_if(attempts_.begin(), attempts_.end(), [](const auto& made) {
     return made->why == AttemptInfo::Why::kHedge;
   });
   if (hedges == 0) return;
   const bool won = answered && attempt->why == AttemptInfo::Why::kHedge;
-  hedge_->OnHedged(static_cast<int>(hedges), won, now);
+  hedge_->OnHedged(static_cast<int>(hedges), won);
   if (won) target_->counters->hedges_won.Add();
 }
 

@@ -136,11 +136,11 @@ HedgePlace HedgePolicy::Place(base::MonoTime now) const {
   return utilisation() < kBusy ? HedgePlace::kAnyHost : HedgePlace::kNowhere;
 }
 
-base::MonoDuration HedgePolicy::report_age(base::MonoTime /*now*/) const {
+base::MonoDuration HedgePolicy::report_age() const {
   return base::MonoDuration(report_age_.load(std::memory_order_relaxed));
 }
 
-bool HedgePolicy::TryStart(base::MonoTime /*now*/) {
+bool HedgePolicy::TryStart() {
   if (!HasBucket()) return armed();
   int64_t tokens = tokens_.load(std::memory_order_relaxed);
   while (tokens >= kToken) {
@@ -150,12 +150,12 @@ bool HedgePolicy::TryStart(base::MonoTime /*now*/) {
   return false;
 }
 
-void HedgePolicy::OnCallEnd(base::MonoDuration took, bool /*answered*/, base::MonoTime now) {
+void HedgePolicy::OnCallEnd(base::MonoDuration took, base::MonoTime now) {
   // One that had no answer took at least as long, which is as much as can be said.
   if (HasBucket()) latencies_->Add(took, now);
 }
 
-void HedgePolicy::OnHedged(int hedges, bool won, base::MonoTime /*now*/) {
+void HedgePolicy::OnHedged(int hedges, bool won) {
   if (options_.when != When::kAdaptive) return;
   constexpr uint32_t kWon = 1u << 16;
   const uint32_t more = static_cast<uint32_t>(hedges) + (won ? kWon : 0);

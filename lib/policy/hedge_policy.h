@@ -80,14 +80,15 @@ class HedgePolicy {
 
   // A hedge is due.
   HedgePlace Place(base::MonoTime now) const;
-  base::MonoDuration report_age(base::MonoTime now) const;
+  base::MonoDuration report_age() const;
   // It has a host: false where no more are allowed; otherwise it counts as made.
-  bool TryStart(base::MonoTime now);
+  bool TryStart();
 
-  // A call ended, `took` after its start. `answered` false: it would have taken longer.
-  void OnCallEnd(base::MonoDuration took, bool answered, base::MonoTime now);
+  // A call ended `took` after its start; where that was its deadline, it would have taken longer.
+  // Not for calls that failed: how fast they do is no measure of the work.
+  void OnCallEnd(base::MonoDuration took, base::MonoTime now);
   // A hedged call ended: of `hedges` one was (or none was) the first to be answered.
-  void OnHedged(int hedges, bool won, base::MonoTime now);
+  void OnHedged(int hedges, bool won);
   void OnReport(const cluster::LoadReport& report, base::MonoTime now);
 
   // What the present delay was made of.

@@ -25,7 +25,7 @@ double Milliseconds(base::MonoDuration duration) {
 // Calls that took 1 ms, 2 ms … 100 ms, so that the percentile is its own name.
 void TeachPercentiles(HedgePolicy& policy, base::MonoTime now) {
   for (int i = 0; i < 10; ++i) {
-    for (int ms = 1; ms <= 100; ++ms) policy.OnCallEnd(std::chrono::milliseconds(ms), true, now);
+    for (int ms = 1; ms <= 100; ++ms) policy.OnCallEnd(std::chrono::milliseconds(ms), now);
   }
 }
 
@@ -34,9 +34,9 @@ void Report(HedgePolicy& policy, uint32_t in_flight, base::MonoTime now, int tim
 }
 
 // How many more hedges may start.
-int Drain(HedgePolicy& policy, base::MonoTime now) {
+int Drain(HedgePolicy& policy) {
   int hedges = 0;
-  while (hedges < 1000 && policy.TryStart(now)) ++hedges;
+  while (hedges < 1000 && policy.TryStart()) ++hedges;
   return hedges;
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("hedging is off, and its defaults are valid") {
   HedgePolicy policy{HedgeOptions()};
   CHECK_FALSE(policy.armed());
   CHECK(policy.OnCall(kStart) == HedgePolicy::kNever);
-  CHECK_FALSE(policy.TryStart(kStart));
+  CHECK_FALSE(policy.TryStart());
 }
 
 TEST_CASE("hedge options out of range are refused with their name") {
@@ -87,30 +87,30 @@ TEST_CASE("after a delay: that delay, any host, and no bucket") {
     Report(policy, 100, kStart);
     CHECK(policy.OnCall(kStart + 1s) == absl::ToChronoNanoseconds(delay));
     CHECK(policy.Place(kStart + 1s) == HedgePlace::kAnyHost);
-    CHECK(Drain(policy, kStart) == 1000);
+    CHECK(Drain(policy) == 1000);
   }
 }
 
 TEST_CASE("at a percentile: of 20 calls or more, 1 ms or more, fresh each quarter of a second") {
   HedgePolicy policy({.when = When::kAtPercentile, .percentile = 0.9});
   CHECK(policy.Place(kStart) == HedgePlace::kAnyHost);
-  for (int i = 0; i < 19; ++i) policy.OnCallEnd(10ms, true, kStart);
+  for (int i = 0; i < 19; ++i) policy.OnCallEnd(10ms, kStart);
   CHECK(policy.OnCall(kStart) == HedgePolicy::kNever);
-  policy.OnCallEnd(10ms, true, kStart);
+  policy.OnCallEnd(10ms, kStart);
   CHECK(policy.OnCall(kStart + 249ms) == HedgePolicy::kNever);
   CHECK(Milliseconds(policy.OnCall(kStart + 250ms)) == Approx(10).epsilon(0.035));
 
   TeachPercentiles(policy, kStart + 31s);
   CHECK(Milliseconds(policy.OnCall(kStart + 31s)) == Approx(90).epsilon(0.035));
-  for (int i = 0; i < 20; ++i) policy.OnCallEnd(200us, true, kStart + 70s);
+  for (int i = 0; i < 20; ++i) policy.OnCallEnd(200us, kStart + 70s);
   CHECK(policy.OnCall(kStart + 70s) == 1ms);
   CHECK(policy.OnCall(kStart + 110s) == HedgePolicy::kNever);
 }
 
 TEST_CASE("a call without an answer counts as one that took at least as long") {
   HedgePolicy policy({.when = When::kAtPercentile, .percentile = 0.9});
-  for (int i = 0; i < 80; ++i) policy.OnCallEnd(10ms, true, kStart);
-  for (int i = 0; i < 20; ++i) policy.OnCallEnd(500ms, false, kStart);
+  for (int i = 0; i < 80; ++i) policy.OnCallEnd(10ms, kStart);
+  for (int i = 0; i < 20; ++i) policy.OnCallEnd(500ms, kStart);
   CHECK(Milliseconds(policy.OnCall(kStart)) == Approx(500).epsilon(0.035));
 }
 
@@ -119,20 +119,20 @@ TEST_CASE("the bucket has a share of a hedge for each call, starts empty, and ho
   for (const auto& [when, calls] :
        {std::pair(When::kAtPercentile, 20), std::pair(When::kAdaptive, 50)}) {
     HedgePolicy policy({.when = when, .ratio = 0.05});
-    CHECK_FALSE(policy.TryStart(kStart));
+    CHECK_FALSE(policy.TryStart());
     for (int i = 1; i < calls; ++i) policy.OnCall(kStart);
-    CHECK_FALSE(policy.TryStart(kStart));
+    CHECK_FALSE(policy.TryStart());
     policy.OnCall(kStart);
-    CHECK(policy.TryStart(kStart));
-    CHECK_FALSE(policy.TryStart(kStart));
+    CHECK(policy.TryStart());
+    CHECK_FALSE(policy.TryStart());
     for (int i = 0; i < 10'000; ++i) policy.OnCall(kStart);
-    CHECK(Drain(policy, kStart) == 10);
+    CHECK(Drain(policy) == 10);
   }
 }
 
 // Its hedges win, so that it makes as many as it may.
 void TeachUse(HedgePolicy& policy) {
-  for (int i = 0; i < 100; ++i) policy.OnHedged(1, true, kStart);
+  for (int i = 0; i < 100; ++i) policy.OnHedged(1, true);
 }
 
 TEST_CASE("adaptive: the busier the hosts, the fewer and later the hedges") {
@@ -148,7 +148,7 @@ TEST_CASE("adaptive: the busier the hosts, the fewer and later the hedges") {
     CHECK(policy.share() == Approx(share).epsilon(0.02));
     CHECK(Milliseconds(delay) == Approx(100 * (1 - 0.8 * share)).epsilon(0.008));
     for (int i = 0; i < 999; ++i) policy.OnCall(kStart);
-    CHECK(Drain(policy, kStart) == Approx(std::min(1000 * share, 10.0)).margin(1));
+    CHECK(Drain(policy) == Approx(std::min(1000 * share, 10.0)).margin(1));
   }
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("adaptive: hedges that do not win become fewer, and more again when th
   HedgePolicy policy({.when = When::kAdaptive});
   base::MonoTime now = kStart;
   const auto hedge = [&](int hedges, int wins) {
-    for (int i = 0; i < hedges; ++i) policy.OnHedged(1, i < wins, now);
+    for (int i = 0; i < hedges; ++i) policy.OnHedged(1, i < wins);
     now += 250ms;
     policy.OnCall(now);
     return policy.share() * 100;
@@ -186,7 +186,7 @@ TEST_CASE("adaptive: hedges that do not win become fewer, and more again when th
 TEST_CASE("adaptive: the lesser of what the hosts spare and what is of use") {
   HedgePolicy policy({.when = When::kAdaptive, .ratio = 0.1});
   TeachUse(policy);
-  for (int i = 0; i < 20; ++i) policy.OnHedged(1, false, kStart);
+  for (int i = 0; i < 20; ++i) policy.OnHedged(1, false);
   policy.OnCall(kStart);
   CHECK(policy.share() == Approx(0.06));
   Report(policy, 88, kStart);
@@ -214,12 +214,12 @@ TEST_CASE("adaptive: a hedge goes where there is room, if that is known") {
 TEST_CASE("adaptive: where reports are few, older ones count") {
   for (const auto& [interval, age] : {std::pair(5ms, 100ms), std::pair(20ms, 1000ms)}) {
     HedgePolicy policy({.when = When::kAdaptive});
-    CHECK(policy.report_age(kStart) == 1s);
+    CHECK(policy.report_age() == 1s);
     for (base::MonoTime now = kStart; now < kStart + 2s; now += interval) {
       policy.OnReport({.in_flight = 1, .workers = 4}, now);
       policy.OnCall(now);
     }
-    CHECK(policy.report_age(kStart + 2s) == age);
+    CHECK(policy.report_age() == age);
   }
 }
 
@@ -238,10 +238,10 @@ TEST_CASE("threads together stay within the bucket") {
           policy.OnCall(now);
           policy.Place(now);
           policy.OnReport({.in_flight = 1, .workers = 4}, now);
-          policy.OnCallEnd(std::chrono::milliseconds(call % 100), true, now);
-          if (policy.TryStart(now)) {
+          policy.OnCallEnd(std::chrono::milliseconds(call % 100), now);
+          if (policy.TryStart()) {
             hedges.fetch_add(1, std::memory_order_relaxed);
-            policy.OnHedged(1, true, now);
+            policy.OnHedged(1, true);
           }
         }
       });
