@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "closed_loop.h"
+#include "arguments.h"
 #include "weft/weft.h"
 
 namespace weft::bench {

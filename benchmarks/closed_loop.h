@@ -2,7 +2,7 @@
 // from outside the library: latency, CPU of the whole process and context switches per call.
 //
 //   <program> --mode=sync|async --conc=N --port=P [--secs=2] [--warm=0.5] [--resp=64] [--req=64]
-//             [--loops=0] and what the program adds
+//             [--loops=0]
 //
 // sync: N threads that block; async: N calls outstanding, each started again from the callback of
 // the one before. Ends with one line of JSON.
@@ -15,49 +15,45 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <map>
 #include <memory>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "arguments.h"
 #include "latency_histogram.h"
 
 namespace weft::bench {
 
-class Arguments {
- public:
-  // `more`: arguments of the program itself, with their defaults. Ends the program where one is
-  // unknown.
-  Arguments(int argc, char** argv, std::map<std::string, std::string> more = {})
-      : values_(std::move(more)) {
-    values_.insert({{"mode", "sync"},
-                    {"conc", "1"},
-                    {"port", "7002"},
-                    {"secs", "2"},
-                    {"warm", "0.5"},
-                    {"resp", "64"},
-                    {"req", "64"},
-                    {"loops", "0"}});
-    for (int i = 1; i < argc; ++i) {
-      const std::string arg = argv[i];
-      const size_t equals = arg.find('=');
-      if (arg.rfind("--", 0) != 0 || equals == std::string::npos ||
-          values_.count(arg.substr(2, equals - 2)) == 0) {
-        std::fprintf(stderr, "unknown argument %s; see the top of the source\n", arg.c_str());
-        std::exit(2);
-      }
-      values_[arg.substr(2, equals - 2)] = arg.substr(equals + 1);
-    }
-  }
-  const std::string& Text(const char* name) const { return values_.at(name); }
-  int Int(const char* name) const { return std::atoi(Text(name).c_str()); }
-  double Real(const char* name) const { return std::atof(Text(name).c_str()); }
+inline Arguments LoopArguments(int argc, char** argv) {
+  return {argc,
+          argv,
+          {{"mode", "sync"},
+           {"conc", "1"},
+           {"port", "7002"},
+           {"secs", "2"},
+           {"warm", "0.5"},
+           {"resp", "64"},
+           {"req", "64"},
+           {"loops", "0"}}};
+}
 
- private:
-  std::map<std::string, std::string> values_;
+struct LoopShape {
+  bool async = false;
+  int conc = 1;
+  double warm_seconds = 0.5;
+  double seconds = 2;
+};
+
+struct Measured {
+  LatencyHistogram latencies;  // of the calls that went well
+  uint64_t errors = 0;
+  double seconds = 0;
+  // Each, of the whole process.
+  double user_us = 0;
+  double sys_us = 0;
+  double switches = 0;
+  double cpu_us() const { return user_us + sys_us; }
 };
 
 // `Caller` makes one call at a time and says whether the answer was what it should be:
@@ -67,34 +63,33 @@ template <class Caller>
 class ClosedLoop {
  public:
   template <class MakeCaller>
-  ClosedLoop(const Arguments& args, MakeCaller make) : args_(args), running_(args.Int("conc")) {
-    for (int i = 0; i < args.Int("conc"); ++i) slots_.push_back(std::make_unique<Slot>(make()));
+  ClosedLoop(const LoopShape& shape, MakeCaller make) : shape_(shape), running_(shape.conc) {
+    for (int i = 0; i < shape.conc; ++i) slots_.push_back(std::make_unique<Slot>(make()));
   }
 
-  // The exit status.
-  int Run(const char* name) {
+  // Once.
+  Measured Run() {
     std::vector<std::thread> threads;
     for (const auto& slot : slots_) {
-      if (args_.Text("mode") == "async") {
+      if (shape_.async) {
         Next(*slot);
       } else {
         threads.emplace_back([this, &slot = *slot] { CallUntilStopped(slot); });
       }
     }
-    Sleep(args_.Real("warm"));
+    Sleep(shape_.warm_seconds);
     rusage before;
     rusage after;
     getrusage(RUSAGE_SELF, &before);
     const Clock::time_point begin = Clock::now();
     phase_ = Phase::kMeasure;
-    Sleep(args_.Real("secs"));
+    Sleep(shape_.seconds);
     phase_ = Phase::kStop;
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     getrusage(RUSAGE_SELF, &after);
     for (std::thread& thread : threads) thread.join();
     while (running_.load() > 0) std::this_thread::yield();
-    Print(name, seconds, before, after);
-    return errors_.load() == 0 ? 0 : 1;
+    return Sum(seconds, before, after);
   }
 
  private:
@@ -139,33 +134,52 @@ class ClosedLoop {
     }
   }
 
-  static double Seconds(const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  static double Micros(const timeval& from, const timeval& to) {
+    return static_cast<double>(to.tv_sec - from.tv_sec) * 1e6 +
+           static_cast<double>(to.tv_usec - from.tv_usec);
   }
-  void Print(const char* name, double seconds, const rusage& before, const rusage& after) {
-    LatencyHistogram all;
-    for (const auto& slot : slots_) all.Merge(slot->histogram);
-    const double calls = static_cast<double>(all.count() > 0 ? all.count() : 1);
-    const double user_us = (Seconds(after.ru_utime) - Seconds(before.ru_utime)) * 1e6 / calls;
-    const double sys_us = (Seconds(after.ru_stime) - Seconds(before.ru_stime)) * 1e6 / calls;
-    const double switches =
-        static_cast<double>(after.ru_nvcsw - before.ru_nvcsw + after.ru_nivcsw - before.ru_nivcsw);
-    std::printf(
-        "{\"name\":\"%s\",\"conc\":%d,\"n\":%llu,\"errors\":%llu,\"rps\":%.0f,\"p50\":%.1f,"
-        "\"p99\":%.1f,\"p999\":%.1f,\"user_us\":%.3f,\"sys_us\":%.3f,\"cpu_us\":%.3f,\"csw\":%.3f,"
-        "\"rss_mb\":%.1f}\n",
-        name, args_.Int("conc"), static_cast<unsigned long long>(all.count()),
-        static_cast<unsigned long long>(errors_.load()), static_cast<double>(all.count()) / seconds,
-        all.QuantileMicros(.5), all.QuantileMicros(.99), all.QuantileMicros(.999), user_us, sys_us,
-        user_us + sys_us, switches / calls, static_cast<double>(after.ru_maxrss) / 1024.0);
+  Measured Sum(double seconds, const rusage& before, const rusage& after) const {
+    Measured sum;
+    sum.errors = errors_.load();
+    sum.seconds = seconds;
+    for (const auto& slot : slots_) sum.latencies.Merge(slot->histogram);
+    const uint64_t count = sum.latencies.count();
+    const double calls = static_cast<double>(count > 0 ? count : 1);
+    sum.user_us = Micros(before.ru_utime, after.ru_utime) / calls;
+    sum.sys_us = Micros(before.ru_stime, after.ru_stime) / calls;
+    const auto switches = after.ru_nvcsw - before.ru_nvcsw + after.ru_nivcsw - before.ru_nivcsw;
+    sum.switches = static_cast<double>(switches) / calls;
+    return sum;
   }
 
-  const Arguments& args_;
+  const LoopShape shape_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::atomic<Phase> phase_{Phase::kWarm};
   std::atomic<uint64_t> errors_{0};
   std::atomic<int> running_;
 };
+
+// By LoopArguments, to the line of JSON and the exit status.
+template <class Caller, class MakeCaller>
+int RunLoop(const char* name, const Arguments& args, MakeCaller make) {
+  const LoopShape shape{.async = args.Text("mode") == "async",
+                        .conc = args.Int("conc"),
+                        .warm_seconds = args.Real("warm"),
+                        .seconds = args.Real("secs")};
+  const Measured m = ClosedLoop<Caller>(shape, make).Run();
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const LatencyHistogram& latencies = m.latencies;
+  std::printf(
+      "{\"name\":\"%s\",\"conc\":%d,\"n\":%llu,\"errors\":%llu,\"rps\":%.0f,\"p50\":%.1f,"
+      "\"p99\":%.1f,\"p999\":%.1f,\"user_us\":%.3f,\"sys_us\":%.3f,\"cpu_us\":%.3f,\"csw\":%.3f,"
+      "\"rss_mb\":%.1f}\n",
+      name, shape.conc, static_cast<unsigned long long>(latencies.count()),
+      static_cast<unsigned long long>(m.errors), static_cast<double>(latencies.count()) / m.seconds,
+      latencies.QuantileMicros(.5), latencies.QuantileMicros(.99), latencies.QuantileMicros(.999),
+      m.user_us, m.sys_us, m.cpu_us(), m.switches, static_cast<double>(usage.ru_maxrss) / 1024.0);
+  return m.errors == 0 ? 0 : 1;
+}
 
 }  // namespace weft::bench
 

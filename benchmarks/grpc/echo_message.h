@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "closed_loop.h"
+#include "arguments.h"
 #include "echo.pb.h"
 
 namespace weft::bench {

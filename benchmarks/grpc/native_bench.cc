@@ -37,11 +37,10 @@ struct Caller {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const weft::bench::Arguments args(argc, argv);
+  const weft::bench::Arguments args = weft::bench::LoopArguments(argc, argv);
   const weft::bench::Client client(args);
   const bench::EchoRequest request = weft::bench::MakeEchoRequest(args);
-  weft::bench::ClosedLoop<Caller> loop(args, [&] {
+  return weft::bench::RunLoop<Caller>("weft-native", args, [&] {
     return Caller{client.channel.get(), &request};
   });
-  return loop.Run("weft-native");
 }

@@ -44,10 +44,11 @@ struct Caller {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const weft::bench::Arguments args(argc, argv);
+  const weft::bench::Arguments args = weft::bench::LoopArguments(argc, argv);
   const weft::bench::Client client(args);
   const auto stub = bench::Echo::NewStub(weft::grpc::MakeChannel(client.channel));
   const bench::EchoRequest request = weft::bench::MakeEchoRequest(args);
-  weft::bench::ClosedLoop<Caller> loop(args, [&] { return Caller{stub.get(), &request}; });
-  return loop.Run("weft-stub");
+  return weft::bench::RunLoop<Caller>("weft-stub", args, [&] {
+    return Caller{stub.get(), &request};
+  });
 }
