@@ -22,8 +22,10 @@ void Call::ArmHedge() {
   // A method's policy, of either kind, stands for both.
   if (method_ != nullptr && method_->retry.has_value()) policy = nullptr;
   if (method_ != nullptr && method_->hedging.has_value()) policy = method_->hedging->beside.get();
-  if (options_.hedge_delay.has_value())
-    policy = *options_.hedge_delay == absl::InfiniteDuration() ? nullptr : &target_->hedge_by_call;
+  if (options_.hedge_delay.has_value()) {
+    const bool never = *options_.hedge_delay == absl::InfiniteDuration();
+    policy = never ? nullptr : &target_->hedge_by_call;
+  }
   if (policy == nullptr || !policy->armed() || !idempotent_) return;
   hedge_max_ = std::min(options_.max_attempts.value_or(5), policy->max_attempts());
   max_attempts_ = std::max(max_attempts_, hedge_max_);

@@ -123,6 +123,18 @@ TEST_CASE("a channel hedges by its options, and a call can do without") {
   CHECK(world.client->Close());
 }
 
+TEST_CASE("a call that does without hedges is not tried more often for it") {
+  HedgeWorld world({.retry = {.max_attempts = 1, .retryable = {absl::StatusCode::kUnavailable}},
+                    .hedge = {.when = HedgeOptions::When::kAfterDelay, .max_attempts = 3}});
+  WEFT_SEED_INFO(*world.env);
+  world.answer = [](int) { return RogueAnswer{.status = 503}; };
+  SimCall& call = world.client->Get("/", {.hedge_delay = absl::InfiniteDuration()});
+  REQUIRE(world.client->RunUntilDone(call));
+  CHECK(call.response().status == 503);
+  CHECK(world.hosts.size() == 1);
+  CHECK(world.client->Close());
+}
+
 TEST_CASE("an answer that is not to be bettered ends the call, whoever gave it") {
   HedgeWorld world;
   WEFT_SEED_INFO(*world.env);
