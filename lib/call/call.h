@@ -241,7 +241,7 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   State state_ = State::kPicking;
   bool cancelled_ = false;
   absl::InlinedVector<std::unique_ptr<Attempt>, 2> attempts_;
-  int running_ = 0;               // of them, losers aside
+  int running_ = 0;  // without losers that go on for a while
   bool starting_ = false;         // somebody is about to start one more, beside those that run
   Attempt* committed_ = nullptr;  // its answer is being handed out
   Attempt* last_ended_ = nullptr;

@@ -20,6 +20,7 @@ void Call::OnAttemptEnd(Attempt& attempt, http::StreamEnd end) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     attempt.running = false;
+    if (!attempt.lost) --running_;
     if (!attempt.lost && state_ != State::kEnded) {
       --running_;
       last_ended_ = &attempt;

@@ -130,5 +130,35 @@ TEST_CASE("the attempt that is answered first gets all of the body, however far 
   CheckGood(world, std::move(stream));
 }
 
+TEST_CASE("an answer that breaks off when it has begun ends the call, whatever still runs") {
+  StreamWorld world({.hedge = {.max_attempts = 3}});
+  WEFT_SEED_INFO(*world.env);
+  CallOptions options = kHedgedPost;
+  options.hedge_delay = absl::ZeroDuration();
+  WatchedStream stream(*world.env, world.channel(), Request::Post("/", "request"), options);
+  REQUIRE(world.env->RunUntil([&] { return world.hosts.size() == 3; }, 1s));
+  world.env->RunFor(10ms);
+  const size_t winner = GENERATE(0u, 1u, 2u);
+  RogueConnection& connection = world.Connection(winner);
+  RogueAnswer half{.body = "half", .end = false};
+  SECTION("reset by the host") { half.reset = kInternalError; }
+  SECTION("with a second head") { half.trailers = {{"t", "1"}}; }
+  SECTION("with the connection") {
+    connection.SendHead(connection.last_stream(), 200);
+    connection.SendRaw("this is no frame at all, whatever the client makes of it");
+    half.head = false;
+  }
+  world.Answer(winner, half);
+  REQUIRE(world.env->RunUntil([&] { return stream.done(); }, 1s));
+  CHECK_FALSE(stream.end().ok());
+  CHECK_FALSE(absl::IsDeadlineExceeded(stream.end()));
+  CHECK(stream.ends() == 1);
+  CHECK(world.hosts.size() == 3);
+  world.env->RunFor(3s);
+  CHECK(world.InFlight() == 0);
+  stream.Drop();
+  CHECK(world.client->Close());
+}
+
 }  // namespace
 }  // namespace weft::testing

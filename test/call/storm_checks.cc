@@ -1,16 +1,19 @@
-// What must hold after a storm.
-#include <optional>
+// What must hold of a storm's calls, hosts and counters when it is over.
+#include "call/storm_world.h"
+
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "call/storm_world.h"
 
 namespace weft::inline v0::testing {
 namespace {
 
 using namespace std::chrono_literals;
 
-std::string Number(std::string_view text) { return std::string(text.empty() ? "0" : text); }
+size_t SizeOf(const RogueRequest& request) {
+  const std::string_view size = request.header("x-size");
+  return size.empty() ? 0 : std::stoul(std::string(size));
+}
 
 }  // namespace
 
@@ -49,7 +52,7 @@ std::string StormWorld::ProblemOf(const OneCall& call) const {
   const absl::Status status = call.unary != nullptr ? call.unary->status() : call.stream->end();
   if (absl::IsInternal(status) && status.message().find("without a head") != std::string::npos)
     return status.ToString();
-  if (absl::IsCancelled(status) && !call.cancelled &&
+  if (absl::IsCancelled(status) && !call.cancelled && !broken_off_ &&
       status.message().find("reset") == std::string::npos &&
       status.message().find("CANCEL") == std::string::npos)
     return absl::StrCat("cancelled by nobody: ", status.ToString());
@@ -87,13 +90,13 @@ std::string StormWorld::ProblemOfServers() {
     for (const std::string& violation : server.violations())
       return absl::StrCat(server.address(), ": ", violation);
     for (const RogueRequest* request : server.requests()) {
-      const std::string size = Number(request->header("x-size"));
+      const size_t size = SizeOf(*request);
       const bool whole = request->complete && !request->reset.has_value();
-      if (whole && request->body.size() != std::stoul(size)) {
+      if (whole && request->body.size() != size) {
         return absl::StrCat(std::string(request->id()), ": ", request->body.size(), " bytes of ",
                             size);
       }
-      if (request->body != Pattern(0, request->body.size()))
+      if (request->body != StormBody(0, request->body.size()))
         return absl::StrCat(std::string(request->id()), ": another body");
     }
   }
@@ -111,6 +114,37 @@ std::string StormWorld::Problem() {
   }
   if (const std::string problem = ProblemOfBudget(); !problem.empty()) return problem;
   return ProblemOfServers();
+}
+
+StormWorld::Tally StormWorld::tally() const {
+  Tally tally;
+  for (const OneCall& call : calls_) {
+    if (call.dropped) {
+      ++tally.dropped;
+      continue;
+    }
+    absl::Status status;
+    int attempts = 0;
+    if (call.unary != nullptr) {
+      if (!call.unary->ok()) status = call.unary->status();
+      attempts = call.unary->ok() ? call.unary->response().info.attempts : 0;
+    } else {
+      status = call.stream->end();
+      attempts = call.stream->stream().Info().attempts;
+    }
+    if (!status.ok()) attempts = GetCallError(status).value_or(CallError{}).attempts;
+    if (attempts > 1) ++tally.several;
+    if (status.ok()) {
+      ++tally.good;
+    } else if (absl::IsDeadlineExceeded(status)) {
+      ++tally.late;
+    } else if (absl::IsCancelled(status)) {
+      ++tally.cancelled;
+    } else {
+      ++tally.failed;
+    }
+  }
+  return tally;
 }
 
 }  // namespace weft::inline v0::testing

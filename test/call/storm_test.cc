@@ -25,11 +25,25 @@ TEST_CASE("whatever fails, every call ends once, in time and within the budget")
     CHECK(storm.Close());
   }
   // What is to be tested has happened.
-  CHECK(all.hedges > 1000);
+  INFO(all.hedges << " hedges, " << all.hedges_won << " won, " << all.retries << " retries, "
+                  << all.transparent_retries << " by themselves, " << all.losers_drained
+                  << " losers drained");
+  CHECK(all.hedges > 500);
   CHECK(all.hedges_won > 100);
   CHECK(all.retries > 500);
   CHECK(all.transparent_retries > 200);
   CHECK(all.losers_drained > 50);
+}
+
+TEST_CASE("a factory that goes in the middle of a storm ends every call once") {
+  for (uint64_t n = 0; n < 40; ++n) {
+    StormWorld storm(TestSeed() + 1000 + n);
+    WEFT_SEED_INFO(storm.env());
+    storm.RunAndBreakOff(200);
+    const std::string problem = storm.Problem();
+    CHECK(problem == "");
+    CHECK(storm.Close());
+  }
 }
 
 TEST_CASE("the same storm goes the same way twice") {
@@ -39,8 +53,8 @@ TEST_CASE("the same storm goes the same way twice") {
       StormWorld storm(TestSeed() + n);
       WEFT_SEED_INFO(storm.env());
       storm.Run(100);
-      CHECK(storm.Close());
       digest = storm.env().digest();
+      CHECK(storm.Close());
     }
     CHECK(digests[0] == digests[1]);
   }

@@ -19,7 +19,7 @@ class PatternSource final : public BodySource {
       : size_(size), piece_(piece), rewinds_(rewinds) {}
   absl::StatusOr<bool> Read(std::string& out) override {
     const size_t n = std::min(piece_, size_ - at_);
-    out += StormWorld::Pattern(at_, n);
+    out += StormBody(at_, n);
     at_ += n;
     return at_ < size_;
   }
@@ -39,8 +39,7 @@ class PatternSource final : public BodySource {
 // Round robin, whose hosts are looked at after the factory is gone, too.
 class Spying final : public Balancer {
  public:
-  Spying(std::vector<std::shared_ptr<HostView>>& views, uint64_t start)
-      : views_(views), behind_(start) {}
+  explicit Spying(std::vector<std::shared_ptr<HostView>>& views) : views_(views), behind_(1) {}
   std::shared_ptr<const Picker> Update(const std::vector<PickerHost>& hosts) override {
     for (const PickerHost& host : hosts) views_.push_back(host.host);
     return behind_.Update(hosts);
@@ -53,8 +52,7 @@ class Spying final : public Balancer {
 
 }  // namespace
 
-// The bodies of requests: each says by itself where it is wrong.
-std::string StormWorld::Pattern(size_t from, size_t size) {
+std::string StormBody(size_t from, size_t size) {
   std::string body(size, '\0');
   for (size_t i = 0; i < size; ++i) body[i] = static_cast<char>((from + i) * 7 + ((from + i) >> 8));
   return body;
@@ -106,7 +104,7 @@ ChannelOptions StormWorld::MakeChannel() {
           {absl::ZeroDuration(), absl::Milliseconds(2), absl::Milliseconds(20)}),
       .percentile = OneOf<double>({0.5, 0.9}),
       .ratio = OneOf<double>({0.05, 0.5})};
-  return {.balancer = [this] { return std::make_unique<Spying>(views_, env_->seed()); },
+  return {.balancer = [this] { return std::make_unique<Spying>(views_); },
           .retry = retry_,
           .hedge = hedge_};
 }
@@ -290,7 +288,7 @@ void StormWorld::MakeCall() {
       request.source = std::make_shared<PatternSource>(size, static_cast<size_t>(1 + Below(30'000)),
                                                        Chance(0.7));
     } else {
-      request.body = Pattern(0, size);
+      request.body = StormBody(0, size);
     }
     call.unary = &client_->Start(std::move(request), options);
   } else {
@@ -300,7 +298,7 @@ void StormWorld::MakeCall() {
     call.pieces = whole ? 0 : static_cast<int>(size / kPiece);
     const size_t at_once = whole ? size : size % kPiece;
     Request request = MakeRequest(grpc, call.id, size);
-    request.body = Pattern(0, at_once);
+    request.body = StormBody(0, at_once);
     call.stream = std::make_unique<WatchedStream>(*env_, client_->channel(), std::move(request),
                                                   options, whole);
     if (!whole) WriteOn(call);
@@ -331,40 +329,49 @@ void StormWorld::WriteOn(OneCall& call) {
     env_->After(2ms, [this, &call] { WriteOn(call); });
     return;
   }
-  stream.Write(Pattern(stream.bytes_written(), kPiece));
+  stream.Write(StormBody(stream.bytes_written(), kPiece));
   --call.pieces;
   env_->After(Between(0ms, 4ms), [this, &call] { WriteOn(call); });
 }
 
 void StormWorld::MakeCalls(int calls) {
-  if (calls == 0) {
-    stopping_ = true;
-    return;
-  }
+  stopping_ = stopping_ || calls == 0;
+  if (stopping_) return;
   MakeCall();
   if (Chance(0.03)) ChangeConfig();
   env_->After(Chance(0.3) ? 0ms : Between(0ms, 6ms), [this, calls] { MakeCalls(calls - 1); });
 }
 
-void StormWorld::Run(int calls) {
+void StormWorld::Begin(int calls) {
   badness_ = 0.2;
   ChangeConfig();
   MakeCalls(calls);
   env_->After(100ms, [this] { GoOnWithFaults(); });
+}
+
+void StormWorld::Run(int calls) {
+  Begin(calls);
   env_->RunUntil([this] { return stopping_; }, 60s);
   // Deadlines, healed hosts, and what losers count for.
   env_->RunFor(6s);
   stats_ = client_->stats();
 }
 
+void StormWorld::RunAndBreakOff(int calls) {
+  Begin(calls);
+  env_->RunUntil([&] { return calls_.size() * 2 > static_cast<size_t>(calls); }, 60s);
+  stopping_ = broken_off_ = true;
+  closed_ = client_->Close();
+}
+
 bool StormWorld::Close() {
   for (OneCall& call : calls_) {
     if (call.stream != nullptr) call.stream->Drop();
   }
-  const bool closed = client_->Close();
+  closed_ = closed_ && client_->Close();
   client_.reset();
   views_.clear();
-  return closed;
+  return closed_;
 }
 
 }  // namespace weft::inline v0::testing

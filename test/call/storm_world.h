@@ -16,12 +16,17 @@
 
 namespace weft::inline v0::testing {
 
+// The bodies of requests: each byte says by itself whether it is in its place.
+std::string StormBody(size_t from, size_t size);
+
 class StormWorld {
  public:
   explicit StormWorld(uint64_t seed);
 
   // So many calls, over some seconds, and then until all is still.
   void Run(int calls);
+  // The same, but the factory goes when some have been made.
+  void RunAndBreakOff(int calls);
   // What must hold after that, whatever happened; the first that did not, else empty.
   std::string Problem();
   // Once, last: whether all has ended with the client.
@@ -29,8 +34,11 @@ class StormWorld {
 
   SimEnv& env() { return *env_; }
   FactoryStats stats() const { return stats_; }
-  // The bodies of requests: each says by itself where it is wrong.
-  static std::string Pattern(size_t from, size_t size);
+  // How many calls ended so, and with several attempts.
+  struct Tally {
+    int good = 0, failed = 0, late = 0, cancelled = 0, dropped = 0, several = 0;
+  };
+  Tally tally() const;
 
  private:
   struct OneCall {
@@ -58,6 +66,7 @@ class StormWorld {
   void Fault();
   void GoOnWithFaults();
   void ChangeConfig();
+  void Begin(int calls);
   void MakeCalls(int calls);
   void MakeCall();
   CallOptions MakeOptions(OneCall& call);
@@ -77,6 +86,8 @@ class StormWorld {
   int config_max_attempts_ = 0;  // of the config that holds; 0: it has no policy
   bool config_hedges_ = false;
   bool stopping_ = false;
+  bool broken_off_ = false;
+  bool closed_ = true;
   double badness_ = 0;  // of answers
   std::unique_ptr<SimClient> client_;
   std::deque<OneCall> calls_;
