@@ -22,7 +22,9 @@
 //   |---------------------------------------|--------------------------|--------------------------|
 //   | good, or not to be bettered           | kEnded; they are         | kEnded                   |
 //   |                                       | abandoned                |                          |
-//   | nothing of it was processed           | another one at once      | another one at once      |
+//   | nothing of it was processed           | another one at once      | another one at once, or  |
+//   |                                       |                          | where that has not       |
+//   |                                       |                          | helped, after a pause    |
 //   | to be repeated                        | the next hedge at once   | another one after a      |
 //   |                                       |                          | pause                    |
 //   | the same, with a pushback             | the next hedge then      | another one then         |
@@ -182,6 +184,9 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   void OnAttemptEnd(Attempt& attempt, http::StreamEnd end);
   Step Judge(const Attempt& attempt, const policy::AttemptEnd& what);
   Step EndFor(const char* why);
+  int RepeatsByItself() const;
+  Step RepeatByItself();
+  Step RepeatBeside();
   Step Retry(base::MonoDuration wait);
   Step HedgeInstead(base::MonoDuration wait, bool pushed_back);
   void Enter(Step& step, base::MonoTime now);
@@ -210,7 +215,8 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   bool MayHedge() const;  // with mutex_
   // When to look again.
   base::MonoTime OnLook(Attempt& attempt);
-  // The caller has set `starting_`, and clears it where this is false: no host, or not allowed.
+  // The caller has set `starting_`, and goes on without where this is false: no host, or not
+  // allowed.
   bool StartBeside(AttemptInfo::Why why);
   cluster::Choice PickForHedge(const std::vector<const HostView*>& tried, base::MonoTime now) const;
   void LookAgain(base::MonoTime now);
@@ -241,7 +247,8 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   State state_ = State::kPicking;
   bool cancelled_ = false;
   absl::InlinedVector<std::unique_ptr<Attempt>, 2> attempts_;
-  int running_ = 0;  // without losers that go on for a while
+  int running_ = 0;               // without losers that go on for a while
+  bool stopped_ = false;          // a host asked for no other attempt
   bool starting_ = false;         // somebody is about to start one more, beside those that run
   Attempt* committed_ = nullptr;  // its answer is being handed out
   Attempt* last_ended_ = nullptr;

@@ -45,7 +45,7 @@ base::MonoTime Call::NextHedge(const Attempt& attempt, base::MonoTime from) cons
 }
 
 bool Call::MayHedge() const {
-  return hedge_ != nullptr && counted_attempts_ < hedge_max_ && MayBeginAnew();
+  return hedge_ != nullptr && !stopped_ && counted_attempts_ < hedge_max_ && MayBeginAnew();
 }
 
 base::MonoTime Call::OnLook(Attempt& attempt) {
@@ -58,9 +58,11 @@ base::MonoTime Call::OnLook(Attempt& attempt) {
     if (!MayHedge()) return base::kNever;
     starting_ = true;
   }
-  const bool started = StartBeside(AttemptInfo::Why::kHedge);
+  if (!StartBeside(AttemptInfo::Why::kHedge)) {
+    Retain();  // this attempt may have lost meanwhile, and the one that was answered have ended
+    GoOnWithout(attempt, attempt.host->strand().wakes());
+  }
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!started) starting_ = false;
   return hedge_at_;
 }
 
@@ -106,6 +108,7 @@ cluster::Choice Call::PickForHedge(const std::vector<const HostView*>& tried,
 
 void Call::LookAgain(base::MonoTime now) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (state_ == State::kEnded) return;  // and may be told of
   const bool again = ++looks_ <= policy::HedgePolicy::kLooks;
   hedge_at_ = again ? base::After(now, policy::HedgePolicy::kLookAgain) : base::kNever;
   if (!again) why_no_more_ = "no other host had room for a hedge";
@@ -121,6 +124,7 @@ bool Call::PayForHedge(base::MonoTime now) {
     refusal = "the budget has nothing left for hedges";
   }
   std::lock_guard<std::mutex> lock(mutex_);
+  if (state_ == State::kEnded) return false;  // and may be told of
   if (refusal != nullptr) {
     target_->counters->hedges_refused_by_budget.Add();
     why_no_more_ = refusal;

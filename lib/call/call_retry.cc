@@ -10,6 +10,11 @@
 namespace weft::inline v0::call {
 namespace {
 
+// So often at once. A balancer may pick the same host again whatever its state, a host refuse each
+// connection after the other.
+constexpr int kRepeatsWithoutPause = 8;
+constexpr char kStopped[] = "a host asked for no other";
+constexpr char kTooLate[] = "the pause would outlast the deadline";
 constexpr char kCommitted[] = "something of an answer, or too much of the request, has passed";
 
 }  // namespace
@@ -99,16 +104,16 @@ void Call::Go(const Step& step, Attempt& attempt, event::WakeBatch& wakes) {
 // One more was to be started beside those that ran, and was not; meanwhile they may have ended.
 void Call::GoOnWithout(Attempt& attempt, event::WakeBatch& wakes) {
   Step step;
-  Attempt* last;
+  Attempt* last = &attempt;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     starting_ = false;
-    last = last_ended_;
+    if (last_ended_ != nullptr) last = last_ended_;
     if (running_ == 0 && state_ == State::kAttempting) {
       step = Judge(*last, Classify(*last));
       Enter(step, target_->clock->Now());
-    } else if (state_ == State::kAttempting && hedge_at_ != base::kNever) {
-      step = {Next::kLook};
+    } else if (state_ == State::kAttempting && hedge_at_ != base::kNever && !attempt.running) {
+      step = {Next::kLook};  // one that runs looks by itself
     }
   }
   event::WakeBatch own;
@@ -118,8 +123,9 @@ void Call::GoOnWithout(Attempt& attempt, event::WakeBatch& wakes) {
 
 void Call::MarkTimeout(Attempt& attempt) const {
   http::StreamEnd& end = attempt.end;
-  attempt.timed_out = attempt.deadline < deadline_ && end.origin == Origin::kLocal &&
-                      absl::IsDeadlineExceeded(end.status) && attempt.ended < deadline_;
+  // Not with the call, nor with its idle timeout.
+  attempt.timed_out = end.origin == Origin::kLocal && absl::IsDeadlineExceeded(end.status) &&
+                      attempt.ended >= attempt.deadline && attempt.ended < deadline_;
   if (!attempt.timed_out) return;
   end.status = absl::UnavailableError(
       absl::StrCat("no answer within the attempt timeout of ",
@@ -175,11 +181,12 @@ Call::Step Call::Judge(const Attempt& attempt, const policy::AttemptEnd& what) {
                                    .refused_before = refused_before_,
                                    .attempts = counted_attempts_};
   if (what.what == policy::AttemptEnd::What::kRefused) refused_before_ = true;
-  const policy::RetryDecision decision =
-      retry().Decide(what, facts, max_attempts_, target_->random.Chance());
-  // Where another one is being started although this one was committed, it will not be.
-  const bool alone = running_ == 0 && (!starting_ || committed_ != nullptr);
   using Kind = policy::RetryDecision::Kind;
+  policy::RetryDecision decision =
+      retry().Decide(what, facts, max_attempts_, target_->random.Chance());
+  stopped_ = stopped_ || what.pushback.kind == policy::Pushback::Kind::kStop;
+  if (stopped_ && decision.kind == Kind::kAfter) decision = {Kind::kNoMore, {}, kStopped};
+  const bool alone = running_ == 0 && !starting_;
   switch (decision.kind) {
     case Kind::kNo:
       return EndFor(decision.why_not);
@@ -189,11 +196,7 @@ Call::Step Call::Judge(const Attempt& attempt, const policy::AttemptEnd& what) {
       why_no_more_ = decision.why_not;
       return {Next::kNothing};
     case Kind::kByItself:
-      if (!MayBeginAnew()) return alone ? EndFor(kCommitted) : Step{Next::kNothing};
-      if (starting_) return {Next::kNothing};
-      target_->counters->transparent_retries.Add();
-      why_ = AttemptInfo::Why::kByItself;
-      return {alone ? Next::kPick : Next::kRepeatBeside};
+      return alone ? RepeatByItself() : RepeatBeside();
     case Kind::kAfter:
       return alone
                  ? Retry(decision.wait)
@@ -207,11 +210,36 @@ Call::Step Call::EndFor(const char* why) {
   return {Next::kEnd};
 }
 
+int Call::RepeatsByItself() const {
+  return static_cast<int>(std::count_if(attempts_.begin(), attempts_.end(), [](const auto& made) {
+    return made->why == AttemptInfo::Why::kByItself;
+  }));
+}
+
+Call::Step Call::RepeatByItself() {
+  if (!MayBeginAnew()) return EndFor(kCommitted);
+  base::MonoDuration wait{0};
+  if (const int before = RepeatsByItself(); before >= kRepeatsWithoutPause) {
+    wait = retry().Backoff(before - kRepeatsWithoutPause + 1, target_->random.Chance());
+    if (wait >= deadline_ - target_->clock->Now()) return EndFor(kTooLate);
+  }
+  target_->counters->transparent_retries.Add();
+  why_ = AttemptInfo::Why::kByItself;
+  return {wait > base::MonoDuration::zero() ? Next::kBackOff : Next::kPick, wait};
+}
+
+Call::Step Call::RepeatBeside() {
+  if (starting_ || RepeatsByItself() >= kRepeatsWithoutPause || !MayBeginAnew())
+    return {Next::kNothing};
+  target_->counters->transparent_retries.Add();
+  return {Next::kRepeatBeside};
+}
+
 Call::Step Call::Retry(base::MonoDuration wait) {
   if (!MayBeginAnew()) return EndFor(kCommitted);
   const base::MonoTime now = target_->clock->Now();
   // Better now than at the deadline.
-  if (wait >= deadline_ - now) return EndFor("the pause would outlast the deadline");
+  if (wait >= deadline_ - now) return EndFor(kTooLate);
   const bool throttled = Throttle() != nullptr && !Throttle()->Allows();
   if (throttled || !target_->budget.TryWithdraw(policy::RetryBudget::Use::kRetry, now)) {
     target_->counters->retries_refused_by_budget.Add();

@@ -202,6 +202,28 @@ TEST_CASE("a hedge that comes due by a bad answer does not wait for its time") {
   CHECK(world.client->Close());
 }
 
+TEST_CASE("a host that asks for no other attempt is heard to the end of the call") {
+  HedgeWorld world({.retry = {.max_attempts = 5, .retryable = {absl::StatusCode::kUnavailable}},
+                    .hedge = {.max_attempts = 5}});
+  WEFT_SEED_INFO(*world.env);
+  // Four run when the second says so; what runs goes on.
+  const bool last_is_good = GENERATE(false, true);
+  world.answer = [&](int n) {
+    RogueAnswer answer{.status = 503, .delay = n == 0 ? 80ms : n == 1 ? 45ms : 30ms};
+    if (n == 1) answer.headers.push_back({"grpc-retry-pushback-ms", "-1"});
+    if (n == 0 && last_is_good) answer.status = 200;
+    return answer;
+  };
+  // They start at 0, 20, 40 and 60 ms; the second is answered after 65, the third after 70.
+  SimCall& call = world.client->Get("/", {.hedge_delay = absl::Milliseconds(20)});
+  REQUIRE(world.env->RunUntil([&] { return world.hosts.size() == 3; }, 1s));
+  REQUIRE(world.client->RunUntilDone(call));
+  CHECK(call.response().status == (last_is_good ? 200 : 503));
+  CHECK(call.response().info.attempts == 4);
+  if (!last_is_good) CHECK(call.response().info.log.why_no_more == "a host asked for no other");
+  CHECK(world.client->Close());
+}
+
 TEST_CASE("where all that ran ended badly, the call is retried within its attempts") {
   HedgeWorld world({.retry = {.max_attempts = 3, .retryable = {absl::StatusCode::kUnavailable}}});
   WEFT_SEED_INFO(*world.env);

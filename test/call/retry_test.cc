@@ -164,6 +164,18 @@ TEST_CASE("an attempt that takes too long is given up for another host, where it
   CHECK(world.client.Close());
 }
 
+TEST_CASE("an attempt that moves no byte for the idle timeout has not met its own timeout") {
+  World world({.attempt_timeout = absl::Milliseconds(500)});
+  WEFT_SEED_INFO(*world.env);
+  world.answer = [](int) { return RogueAnswer::Silence(); };
+  SimCall& call = world.client.Get("/", {.idle_timeout = absl::Milliseconds(50)});
+  REQUIRE(world.client.RunUntilDone(call));
+  CHECK(absl::IsDeadlineExceeded(call.status()));
+  CHECK(Says(call.status(), "no byte moved within the idle timeout"));
+  CHECK(world.times.size() == 1);
+  CHECK(world.client.Close());
+}
+
 TEST_CASE("the deadline is the call's, however many attempts there are") {
   World world({.max_attempts = 5,
                .retryable = {absl::StatusCode::kUnavailable},
