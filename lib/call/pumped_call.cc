@@ -71,7 +71,8 @@ absl::Status PumpedCall::failure() {
 void PumpedCall::OnBodyWantedAgain() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (pumping_out_) return;  // it will see for itself
+    // It will see for itself, or has seen.
+    if (pumping_out_ || last_round_ == stream_->body_round()) return;
     pumping_out_ = true;
   }
   PumpRound();
@@ -79,6 +80,10 @@ void PumpedCall::OnBodyWantedAgain() {
 
 void PumpedCall::PumpRound() {
   const int round = stream_->body_round();
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    last_round_ = round;
+  }
   if (round > 0) {
     if (absl::Status status = InUserCode([&] { return source_->Rewind(); }); !status.ok()) {
       Fail(std::move(status));

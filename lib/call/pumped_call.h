@@ -18,7 +18,7 @@
 
 namespace weft::inline v0::call {
 
-class PumpedCall final : public base::RefCounted, public Controlled, private BodyOwner {
+class PumpedCall final : public BodyOwner, public Controlled {
  public:
   // `sink` null: the body is put together, at most max_response_bytes of it.
   PumpedCall(std::shared_ptr<Target> target, Request request, const CallOptions& options,
@@ -37,9 +37,10 @@ class PumpedCall final : public base::RefCounted, public Controlled, private Bod
   // itself has ended well.
   void Fail(absl::Status status);
   absl::Status failure();
+  // BodyOwner
+  void OnBodyWantedAgain() override;
   // The request: Write ▶ written ▶ Write ▶ …, in rounds: from the source's start again where the
   // call is tried again.
-  void OnBodyWantedAgain() override;
   void PumpRound();
   void PumpOut(int round);
   void OnRoundOver(int round);
@@ -59,6 +60,7 @@ class PumpedCall final : public base::RefCounted, public Controlled, private Bod
   std::mutex mutex_;
   absl::Status failure_;
   bool pumping_out_ = false;
+  int last_round_ = 0;  // that was begun
 };
 
 }  // namespace weft::inline v0::call

@@ -346,8 +346,8 @@ void StreamCall::Rewind() {
     writer = std::move(writer_);
   }
   if (writer) Deliver(std::move(writer), RoundIsOver(), nullptr);
-  Deliver(PendingResult<absl::Status>(
-              [owner = body_owner_](absl::Status) { owner->OnBodyWantedAgain(); }),
+  Deliver(PendingResult<absl::Status>([owner = base::Ref<BodyOwner>::Share(body_owner_)](
+                                          absl::Status) { owner->OnBodyWantedAgain(); }),
           absl::OkStatus(), nullptr);
 }
 

@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/ref.h"
 #include "call/call.h"
 #include "call/callback_group.h"
 #include "call/pending_result.h"
@@ -31,14 +32,11 @@
 namespace weft::inline v0::call {
 
 // Whose the request body is, where it can be had again from its start.
-class BodyOwner {
+class BodyOwner : public base::RefCounted {
  public:
   // The bytes of the next round are wanted; those of the last one are not any more. Runs where the
-  // call's callbacks run.
+  // call's callbacks run, perhaps when the round is over, or the call.
   virtual void OnBodyWantedAgain() = 0;
-
- protected:
-  ~BodyOwner() = default;
 };
 
 class StreamCall final : public Call {
