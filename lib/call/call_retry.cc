@@ -27,7 +27,6 @@ void Call::OnAttemptEnd(Attempt& attempt, http::StreamEnd end) {
     attempt.running = false;
     if (!attempt.lost) --running_;
     if (!attempt.lost && state_ != State::kEnded) {
-      --running_;
       last_ended_ = &attempt;
       attempt.ended = now;
       attempt.end = std::move(end);
