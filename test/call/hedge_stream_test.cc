@@ -160,5 +160,196 @@ TEST_CASE("an answer that breaks off when it has begun ends the call, whatever s
   CHECK(world.client->Close());
 }
 
+TEST_CASE("a loser that is drained shows nothing, returns its windows and ends") {
+  StreamWorld world({}, {.connection_window = 65'535, .reset_burst = 0});
+  WEFT_SEED_INFO(*world.env);
+  auto stream = world.OpenTwice(Request::Get("/"), kHedgedPost, /*end=*/true);
+  const size_t winner = GENERATE(0u, 1u);
+  const size_t loser = 1 - winner;
+  // More than a connection's window, from both.
+  RogueConnection& slow = world.Connection(loser);
+  const uint32_t lost = slow.last_stream();
+  world.Answer(winner, {.body = std::string(100'000, 'w'), .piece = 10'000, .gap = 1ms});
+  world.env->RunFor(5ms);
+  REQUIRE(stream->head().has_value());
+  slow.Answer(lost, {.body = std::string(300'000, 'l'), .piece = 10'000, .gap = 1ms});
+  REQUIRE(world.RunUntilDone(*stream));
+  CHECK((stream->body() == std::string(100'000, 'w')));
+  world.env->RunFor(200ms);
+  CHECK(slow.blocked_bytes() == 0);
+  CHECK(slow.request(lost)->answered);
+  CHECK_FALSE(slow.request(lost)->reset.has_value());
+  CHECK(world.client->stats().losers_drained == 1);
+  CheckGood(world, std::move(stream));
+}
+
+TEST_CASE("data of a loser that comes with the winner's head is not shown") {
+  StreamWorld world;
+  WEFT_SEED_INFO(*world.env);
+  auto stream = world.OpenTwice(Request::Get("/"), kHedgedPost, /*end=*/true);
+  // At the same time, in any order.
+  for (const size_t n : {size_t{0}, size_t{1}})
+    world.Answer(n, {.body = std::string(50'000, n == 0 ? 'a' : 'b'), .trailers = {{"t", "1"}}});
+  REQUIRE(world.RunUntilDone(*stream));
+  const std::string& body = stream->body();
+  REQUIRE(body.size() == 50'000);
+  const char shown = stream->stream().Info().host == world.hosts[0] ? 'a' : 'b';
+  CHECK((body == std::string(50'000, shown)));
+  CheckGood(world, std::move(stream));
+}
+
+TEST_CASE("once more was sent than is kept the furthest attempt is the only one") {
+  StreamWorld world({.retry = {.max_attempts = 5}});
+  WEFT_SEED_INFO(*world.env);
+  const size_t fast = GENERATE(0u, 1u);
+  for (RogueServer& server : world.servers) {
+    server.options().on_frame = [&](RogueConnection& connection, const Frame&) {
+      const bool one = world.hosts.size() > fast && &world.Connection(fast) == &connection;
+      connection.options().return_windows = one;
+      return false;
+    };
+  }
+  auto stream = world.OpenTwice(Request::Post("/"));
+  const std::string piece(40'000, 'p');
+  for (int i = 0; i < 10; ++i) {
+    stream->Write(piece);
+    REQUIRE(world.env->RunUntil([&] { return !stream->writing(); }, 1s));
+    world.env->RunFor(2ms);
+  }
+  CHECK(world.Asked(1 - fast).reset.has_value());
+  CHECK(world.Asked(1 - fast).body.size() < 100'000);
+  CHECK(world.Asked(fast).body.size() == 400'000);
+  REQUIRE(stream->stream().WritesDone().ok());
+  const bool good = GENERATE(true, false);
+  if (good) {
+    world.Answer(fast, {.body = "good"});
+    REQUIRE(world.RunUntilDone(*stream));
+    CHECK(stream->body() == "good");
+    CheckGood(world, std::move(stream));
+  } else {
+    // It is not tried again.
+    world.Connection(fast).stream().Reset();
+    REQUIRE(world.RunUntilDone(*stream));
+    CHECK(absl::IsUnavailable(stream->end()));
+    CHECK(stream->took() < 1s);
+    CHECK(world.hosts.size() == 2);
+    CHECK(stream->error().log.why_no_more ==
+          "something of an answer, or too much of the request, has passed");
+    stream.reset();
+    CHECK(world.client->Close());
+  }
+}
+
+TEST_CASE("a bad answer without a body leaves a stream to its other attempt") {
+  StreamWorld world({.retry = {.max_attempts = 2, .retryable = {absl::StatusCode::kUnavailable}}});
+  WEFT_SEED_INFO(*world.env);
+  CallOptions options = kHedgedPost;
+  options.protocol = Protocol::kGrpc;
+  options.max_attempts = 2;
+  auto stream = world.OpenTwice(Request::Post("/s/m", "request"), options);
+  const size_t bad = GENERATE(0u, 1u);
+  const RogueAnswer unavailable = {.headers = {{"content-type", "application/grpc"},
+                                               {"grpc-status", "14"},
+                                               {"who", std::to_string(bad)}}};
+  world.Answer(bad, unavailable);
+  world.env->RunFor(20ms);
+  CHECK_FALSE(stream->head().has_value());
+  CHECK(stream->ends_of_body() == 0);
+  stream->Write("more");
+  REQUIRE(stream->stream().WritesDone().ok());
+  world.env->RunFor(20ms);
+  CHECK(world.Asked(1 - bad).body == "requestmore");
+  const bool good = GENERATE(true, false);
+  world.Answer(1 - bad, good ? RogueAnswer::Grpc("good") : unavailable);
+  REQUIRE(world.RunUntilDone(*stream));
+  CHECK(stream->stream().Trailers()["grpc-status"] == (good ? "0" : ""));
+  CHECK(stream->head()->value().headers.Has("grpc-status") == !good);
+  CHECK(world.hosts.size() == 2);
+  CheckGood(world, std::move(stream));
+}
+
+TEST_CASE("Cancel, Finish and the destructor of a stream end all of its attempts") {
+  StreamWorld world;
+  WEFT_SEED_INFO(*world.env);
+  auto stream = world.OpenTwice(Request::Post("/", "request"));
+  SECTION("Cancel") {
+    stream->stream().Cancel();
+    REQUIRE(world.env->RunUntil([&] { return stream->done(); }, 1ms));
+    CHECK(absl::IsCancelled(stream->end()));
+    CHECK(stream->error().processed == Processed::kMaybeProcessed);
+    CHECK(stream->heads() == 1);
+  }
+  SECTION("the destructor") { stream->Drop(); }
+  SECTION("Finish, which completes the request of both") {
+    int finished = 0;
+    stream->stream().FinishThen([&](absl::Status) { ++finished; });
+    world.env->RunFor(5ms);
+    CHECK(world.Asked(0).complete);
+    CHECK(world.Asked(1).complete);
+    CHECK(finished == 0);
+    world.Answer(1, {.body = "thrown away"});
+    REQUIRE(world.env->RunUntil([&] { return finished == 1; }, 1s));
+    CHECK(stream->stream().Info().host == world.hosts[1]);
+  }
+  world.env->RunFor(10ms);
+  CHECK(world.OpenStreams() == 0);
+  world.env->RunFor(3s);
+  CHECK(world.InFlight() == 0);
+  stream.reset();
+  CHECK(world.Violations().empty());
+  CHECK(world.client->Close());
+}
+
+TEST_CASE("what all streams keep to be sent again is bounded, and given back when they end") {
+  StreamWorld world({}, {.connection_window = 65'535});
+  WEFT_SEED_INFO(*world.env);
+  for (RogueServer& server : world.servers) {
+    server.options().record = false;
+    server.options().settings = {{kMaxConcurrentStreams, 1000}};
+    server.last().SendSettings({{kMaxConcurrentStreams, 1000}, {kInitialWindowSize, 1 << 20}});
+  }
+  world.env->RunFor(10ms);
+  const std::string body(200'000, 'k');
+  const CallOptions options = {.timeout = absl::Seconds(100), .idempotent = true};
+  // Whether a stream that has sent that much is tried again when its connection is lost.
+  const auto is_kept = [&] {
+    world.Forget();
+    WatchedStream stream(*world.env, world.channel(), Request::Post("/", body), options);
+    world.env->RunFor(20ms);
+    REQUIRE(world.hosts.size() == 1);
+    world.Connection(0).SendReset(world.Connection(0).last_stream(), kRefusedStream);
+    world.env->RunFor(20ms);
+    const bool again = world.hosts.size() == 2;
+    stream.Drop();
+    world.env->RunFor(5ms);
+    return again;
+  };
+  CHECK(is_kept());
+  std::vector<std::unique_ptr<WatchedStream>> streams;
+  for (int i = 0; i < 340; ++i) {  // 64 MiB and a little
+    streams.push_back(std::make_unique<WatchedStream>(*world.env, world.channel(),
+                                                      Request::Post("/", body), options));
+    world.env->RunFor(1ms);
+  }
+  world.env->RunFor(100ms);
+  CHECK_FALSE(is_kept());
+  // Some end so, some so; all is given back.
+  for (size_t i = 0; i < streams.size(); ++i) {
+    if (i % 2 == 0) streams[i]->stream().Cancel();
+    if (i % 2 == 1) streams[i]->Drop();
+  }
+  world.env->RunFor(100ms);
+  streams.clear();
+  CHECK(is_kept());
+  for (int i = 0; i < 300; ++i) {
+    streams.push_back(std::make_unique<WatchedStream>(*world.env, world.channel(),
+                                                      Request::Post("/", body), options));
+    world.env->RunFor(1ms);
+  }
+  CHECK(is_kept());
+  streams.clear();
+  CHECK(world.client->Close());
+}
+
 }  // namespace
 }  // namespace weft::testing
