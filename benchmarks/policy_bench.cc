@@ -4,6 +4,7 @@
 // defaults.
 //
 //   policy_bench [--rounds=15] [--secs=0.4] [--workers=0] [--port=0]
+//                [--cases=sync:1,sync:8,sync:64,async:16,async:128]
 //
 // A round measures both, one right after the other, the first in turn; the table shows the medians
 // of all rounds, and of the ratios within a round. Port 0: an echo server of its own. --workers=16:
@@ -11,8 +12,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -49,8 +52,10 @@ class Comparison {
   Comparison(weft::Channel& none, weft::Channel& armed, const weft::bench::Arguments& args)
       : none_(none), armed_(armed), args_(args) {}
 
-  // False: some call failed.
-  bool Run(bool async, int conc) {
+  // `name`: sync:N or async:N. False: some call failed.
+  bool Run(const std::string& name) {
+    const bool async = name.starts_with("async:");
+    const int conc = std::max(std::atoi(name.c_str() + name.find(':') + 1), 1);
     std::vector<double> none_us;
     std::vector<double> armed_us;
     std::vector<double> ratios;
@@ -64,7 +69,6 @@ class Comparison {
       ratios.push_back(armed_us.back() / none_us.back());
       errors += first.errors + second.errors;
     }
-    const std::string name = (async ? "async:" : "sync:") + std::to_string(conc);
     std::printf("%-10s %9.2f %9.2f %9.3f    %.3f … %.3f\n", name.c_str(), Median(none_us),
                 Median(armed_us), Median(ratios), Quantile(ratios, .25), Quantile(ratios, .75));
     std::fflush(stdout);
@@ -91,8 +95,12 @@ class Comparison {
 
 int main(int argc, char** argv) {
   using weft::bench::OrEnd;
-  const weft::bench::Arguments args(
-      argc, argv, {{"rounds", "15"}, {"secs", "0.4"}, {"workers", "0"}, {"port", "0"}});
+  const weft::bench::Arguments args(argc, argv,
+                                    {{"rounds", "15"},
+                                     {"secs", "0.4"},
+                                     {"workers", "0"},
+                                     {"port", "0"},
+                                     {"cases", "sync:1,sync:8,sync:64,async:16,async:128"}});
   std::optional<weft::bench::EchoServer> server;
   std::string address = "127.0.0.1:" + args.Text("port");
   if (args.Int("port") == 0) {
@@ -106,8 +114,8 @@ int main(int argc, char** argv) {
   std::printf("CPU µs per call  none     armed   armed ÷ none, and its quartiles\n");
   Comparison comparison(*none, *armed, args);
   bool good = true;
-  for (const int conc : {1, 8, 64}) good &= comparison.Run(/*async=*/false, conc);
-  for (const int conc : {16, 128}) good &= comparison.Run(/*async=*/true, conc);
+  std::istringstream cases(args.Text("cases"));
+  for (std::string name; std::getline(cases, name, ',');) good &= comparison.Run(name);
   const weft::FactoryStats stats = factory->Stats();
   std::printf("retries %llu, hedges %llu, connections %llu\n",
               static_cast<unsigned long long>(stats.retries),
