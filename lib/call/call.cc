@@ -256,7 +256,6 @@ bool Call::Commit(Attempt& attempt) {
     losers = GiveUpOthers(attempt, target_->clock->Now());
     loop_.store(&attempt.host->strand().loop(), std::memory_order_release);
   }
-  if (hedge_ != nullptr) TellHedgePolicy(&attempt, absl::OkStatus(), target_->clock->Now());
   for (Attempt* const loser : losers) loser->Abandon();
   return true;
 }
@@ -290,7 +289,7 @@ void Call::End(http::StreamEnd end, Attempt* attempt) {
 
 void Call::Finish(http::StreamEnd end, Attempt* attempt, const Losers& losers,
                   event::WakeBatch& wakes) {
-  if (hedge_ != nullptr && committed_ == nullptr) TellHedgePolicy(attempt, end.status, ended_);
+  TellHedgePolicy(attempt, end.status, ended_);
   absl::Status status;
   if (!end.status.ok()) {
     if (!losers.empty()) end.processed = Processed::kMaybeProcessed;

@@ -103,13 +103,16 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   // Whoever sleeps is to be woken through `wakes`. Runs no user code.
   virtual void OnCallEnd(Attempt* attempt, absl::Status status, event::WakeBatch& wakes) = 0;
 
-  // The answer of `attempt` begins to be handed out: the others are abandoned, and it is not
-  // repeated. False: another one was before it, or the call has ended. With its strand held.
+  // The answer of `attempt` begins to be handed out, or it alone can have the body: the others are
+  // abandoned, and it is not repeated. False: another one was before it, or the call has ended.
+  // With its strand held.
   bool Commit(Attempt& attempt);
   // Whether an answer of plain HTTP with that code may be followed by another attempt.
   bool MayBeBettered(absl::StatusCode code) const {
     return idempotent_ && retry().IsRetryable(code);
   }
+  // Of the attempt that was committed something came. With its strand held.
+  void OnFirstAnswer(const Attempt& attempt);
   // Runs `operation` on each attempt that has not ended.
   template <class Operation>
   void ForEachRunning(Operation&& operation) {
@@ -221,7 +224,8 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   cluster::Choice PickForHedge(const std::vector<const HostView*>& tried, base::MonoTime now) const;
   void LookAgain(base::MonoTime now);
   bool PayForHedge(base::MonoTime now);
-  // Once, when the first answer came or none will.
+  // Heeded once, when the first answer came or none will. By the attempt that was committed, or
+  // after the end.
   void TellHedgePolicy(const Attempt* attempt, const absl::Status& end, base::MonoTime now);
   void TakeReport(Attempt& attempt, const Headers& headers);
 
@@ -258,6 +262,7 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   bool waited_ = false;                        // for a host
   Processed processed_ = Processed::kNotSent;  // the worst of all attempts
   base::MonoTime hedge_at_ = base::kNever;     // the next one is due
+  bool told_ = false;                          // the policy of hedges, how it went
   int looks_ = 0;                              // for a host that has room for it
   const char* why_no_more_ = "";
 };

@@ -136,7 +136,12 @@ bool Call::PayForHedge(base::MonoTime now) {
   return true;
 }
 
+void Call::OnFirstAnswer(const Attempt& attempt) {
+  TellHedgePolicy(&attempt, absl::OkStatus(), target_->clock->Now());
+}
+
 void Call::TellHedgePolicy(const Attempt* attempt, const absl::Status& end, base::MonoTime now) {
+  if (hedge_ == nullptr || std::exchange(told_, true)) return;
   const bool late = absl::IsDeadlineExceeded(end);
   const bool answered = attempt != nullptr && end.ok() && !IsFailure(attempt->code);
   if (answered || late) hedge_->OnCallEnd(now - started_, now);

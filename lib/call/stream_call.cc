@@ -304,6 +304,7 @@ bool StreamCall::Show(Attempt& attempt, event::WakeBatch& wakes) {
       in_.pop_front();
     }
   }
+  OnFirstAnswer(attempt);
   if (head_reader) Deliver(std::move(head_reader), std::move(head), &wakes);
   if (!piece.empty()) attempt.ConsumeNow(piece.size());
   if (reader) Deliver(std::move(reader), ReadResult(std::move(piece)), &wakes);

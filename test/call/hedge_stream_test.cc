@@ -225,6 +225,7 @@ TEST_CASE("once more was sent than is kept the furthest attempt is the only one"
     world.Answer(fast, {.body = "good"});
     REQUIRE(world.RunUntilDone(*stream));
     CHECK(stream->body() == "good");
+    CHECK(world.client->stats().hedges_won == fast);
     CheckGood(world, std::move(stream));
   } else {
     // It is not tried again.
@@ -233,6 +234,7 @@ TEST_CASE("once more was sent than is kept the furthest attempt is the only one"
     CHECK(absl::IsUnavailable(stream->end()));
     CHECK(stream->took() < 1s);
     CHECK(world.hosts.size() == 2);
+    CHECK(world.client->stats().hedges_won == 0);
     CHECK(stream->error().log.why_no_more ==
           "something of an answer, or too much of the request, has passed");
     stream.reset();
