@@ -198,6 +198,35 @@ TEST_CASE("data of a loser that comes with the winner's head is not shown") {
   CheckGood(world, std::move(stream));
 }
 
+TEST_CASE("two answers in one packet are one answer") {
+  StreamWorld world;
+  WEFT_SEED_INFO(*world.env);
+  // The only host that is left is hedged with itself.
+  world.servers[1].Kill();
+  world.servers[2].Kill();
+  world.env->RunFor(10ms);
+  auto stream = world.OpenTwice(Request::Get("/"), kHedgedPost, /*end=*/true);
+  REQUIRE(world.hosts[0] == world.hosts[1]);
+  RogueConnection& connection = world.Connection(0);
+  const uint32_t second = connection.last_stream();
+  const bool second_is_first = GENERATE(false, true);
+  // What a handler answers leaves at once.
+  const uint32_t one = second_is_first ? second : second - 2;
+  const uint32_t other = second_is_first ? second - 2 : second;
+  world.answer = [&](int) {
+    connection.Answer(one, {.headers = {{"who", "one"}}, .body = "one ", .end = false});
+    connection.Answer(other, {.headers = {{"who", "other"}}, .body = "other "});
+    connection.SendBody(one, "answer", true);
+    return RogueAnswer{};
+  };
+  world.client->Get();
+  REQUIRE(world.RunUntilDone(*stream));
+  REQUIRE((stream->head().has_value() && stream->head()->ok()));
+  CHECK(stream->head()->value().headers["who"] == "one");
+  CHECK(stream->body() == "one answer");
+  CheckGood(world, std::move(stream));
+}
+
 TEST_CASE("once more was sent than is kept the furthest attempt is the only one") {
   StreamWorld world({.retry = {.max_attempts = 5}});
   WEFT_SEED_INFO(*world.env);
