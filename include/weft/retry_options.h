@@ -2,8 +2,8 @@
 // where there is one.
 //
 // What was provably not processed is repeated by itself, whatever is set here (a connection that
-// could not be used, GOAWAY, a stream that was refused once). Beyond that, within max_attempts and
-// the budget, an attempt is repeated that
+// could not be used, GOAWAY, a stream that was refused once), up to eight times at once, then with
+// pauses. Beyond that, within max_attempts and the budget, an attempt is repeated that
 //   - ended with its connection, or with the attempt timeout, and may have been processed: where
 //   the
 //     request is idempotent
@@ -13,6 +13,7 @@
 // body that comes piece by piece were sent.
 //
 // A host may say how long to wait, or not to try again: `grpc-retry-pushback-ms`, `retry-after`.
+// What one host says of no other attempt holds for the call.
 // Where the pause would end after the deadline the call fails at once with what it has.
 #ifndef WEFT_RETRY_OPTIONS_H_
 #define WEFT_RETRY_OPTIONS_H_
