@@ -107,8 +107,7 @@ class Channel {
   // waitForReady, retryPolicy or hedgingPolicy and the limits of messages, and retryThrottling. It
   // holds for calls that begin from now on, until ChannelOptions::service_config_file, where that
   // is set, changes; and as in gRPC it is a default: while the registry gives one, that holds
-  // instead, whole. Calls that wait for the first hosts go by what holds when
-  // those are there.
+  // instead, whole. Calls that wait for the first hosts go by what holds when those are there.
   //
   // Of a call and its config the shorter timeout and the lower limit hold, and the channel's
   // timeout where neither has one; a retryPolicy or hedgingPolicy stands in place of both
@@ -117,8 +116,8 @@ class Channel {
   // one message each way.
   //
   // INVALID_ARGUMENT names what is wrong by its path, and the config that was there stays. What a
-  // file or registry gives is refused likewise:
-  // DebugString says why, and FactoryStats::service_configs_refused counts. Any thread.
+  // file or registry gives is refused likewise: DebugString says why, and
+  // FactoryStats::service_configs_refused counts. Any thread.
   absl::Status SetServiceConfig(std::string_view json);
 
   // Any thread, at any time. Connect makes an idle channel resolve its target and connect, as its

@@ -11,9 +11,8 @@
 // Kinds (Dean and Barroso, "The Tail at Scale", 2013; gRFC A6; Finagle's backup requests):
 //   kAfterDelay    a hedge starts when there is no answer after `delay`
 //   kAtPercentile  … after the time that `percentile` of the channel's calls took lately
-//   kAdaptive      … after a percentile that is found by how many hedges may be made and how many
-//   of
-//                  them turn out to be of use; where servers report their load, hedges go only to
+//   kAdaptive      … after a percentile that depends on how many hedges there may be, and on how
+//                  many of them are of use; where servers report their load, hedges go only to
 //                  hosts that have room, and become fewer as all hosts fill up
 #ifndef WEFT_HEDGE_OPTIONS_H_
 #define WEFT_HEDGE_OPTIONS_H_

@@ -93,17 +93,21 @@ Choice Cluster::PickWithRoom(const PickFacts& facts, base::MonoTime now, base::M
   state_.With([&](const State* state) {
     if (state == nullptr) return;
     const std::vector<PickerHost>& hosts = state->pickable;
+    Host* best = nullptr;
+    uint32_t least = 0;
     for (size_t i = 0; i < std::min(hosts.size(), kLooks); ++i) {
       auto* const host = static_cast<Host*>(hosts[(random + i) % hosts.size()].host.get());
       const auto report = host->last_report().Get(now, max_age);
       const bool fits =
           report.has_value() && report->HasRoom() && host->state() == HostState::kReady &&
           std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end();
-      if (!fits) continue;
-      choice.kind = PickResult::Kind::kHost;
-      choice.host = base::Ref<Host>::Share(host);
-      return;
+      if (!fits || (best != nullptr && report->in_flight >= least)) continue;
+      best = host;
+      least = report->in_flight;
     }
+    if (best == nullptr) return;
+    choice.kind = PickResult::Kind::kHost;
+    choice.host = base::Ref<Host>::Share(best);
   });
   return choice;
 }

@@ -81,8 +81,9 @@ class Cluster final : public base::RefCounted,
 
   // Any thread. `wait_for_ready` turns kFail into kQueue.
   Choice Pick(const PickFacts& facts, bool wait_for_ready) const;
-  // A connected host that was not tried and has reported, at most `max_age` ago, that it has room
-  // for one more; kQueue where none is found among a few that `random` chooses. Any thread.
+  // Of the connected hosts that were not tried and have reported, at most `max_age` ago, that they
+  // have room for one more, the one with the least in flight by its report; kQueue where there is
+  // none. Of many hosts it looks at a few, from a place on that `random` chooses. Any thread.
   Choice PickWithRoom(const PickFacts& facts, base::MonoTime now, base::MonoDuration max_age,
                       uint64_t random) const;
   // Queues a waiter whose Pick said kQueue at `version`. OUT_OF_RANGE: something changed since,

@@ -168,13 +168,17 @@ TEST_CASE("an adaptive hedge goes to a host that has said that it has room") {
   WEFT_SEED_INFO(*world.env);
   const std::string busy = "TEXT named_metrics.weft.in_flight=4, named_metrics.weft.workers=4";
   const std::string idle = "TEXT named_metrics.weft.in_flight=1, named_metrics.weft.workers=4";
+  const std::string idler = "TEXT named_metrics.weft.in_flight=0, named_metrics.weft.workers=4";
   std::string free_host = "10.0.0.2:80";
+  std::string freer_host;
   for (RogueServer& server : world.servers) {
     server.options().handler = [&](const RogueRequest& request) {
       world.hosts.push_back(std::string(request.authority()));
       RogueAnswer answer = world.answer(static_cast<int>(world.hosts.size()) - 1);
-      answer.headers.push_back(
-          {"endpoint-load-metrics", request.authority() == free_host ? idle : busy});
+      answer.headers.push_back({"endpoint-load-metrics", request.authority() == free_host ? idle
+                                                         : request.authority() == freer_host
+                                                             ? idler
+                                                             : busy});
       return answer;
     };
   }
@@ -189,6 +193,17 @@ TEST_CASE("an adaptive hedge goes to a host that has said that it has room") {
     } while (world.hosts[0] == free_host);
     REQUIRE(world.hosts.size() == 2);
     CHECK(world.hosts[1] == free_host);
+  }
+  SECTION("and of two to the one that has more of it") {
+    freer_host = "10.0.0.3:80";
+    Measure(world, 10ms);
+    world.answer = [&](int n) { return RogueAnswer{.delay = n == 0 ? 2s : 10ms}; };
+    do {
+      world.Forget();
+      REQUIRE(world.client->RunUntilDone(world.client->Get()));
+    } while (world.hosts[0] != "10.0.0.1:80");
+    REQUIRE(world.hosts.size() == 2);
+    CHECK(world.hosts[1] == freer_host);
   }
   SECTION("and where none has, nowhere") {
     free_host = "none";
