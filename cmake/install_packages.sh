@@ -17,6 +17,7 @@ libabsl-dev
 libnghttp2-dev
 libssl-dev
 nlohmann-json3-dev
+libxxhash-dev
 zlib1g-dev
 catch2
 libbenchmark-dev

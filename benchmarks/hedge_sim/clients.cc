@@ -82,9 +82,9 @@ uint32_t Simulation::PickWithRoom(const Call& call) {
   uint32_t equals = 0;
   uint32_t least = kWorkers;
   for (uint32_t host = 0; host < kHosts; ++host) {
-    const auto report = client.reports[host].Get(Mono(), age);
-    if (!report.has_value() || !report->HasRoom() || Tried(call, host)) continue;
-    const uint32_t load = report->in_flight;
+    const auto& [report, at] = client.reports[host];
+    if (at < Mono() - age || !report.HasRoom() || Tried(call, host)) continue;
+    const uint32_t load = report.in_flight;
     if (best == kNobody || load < least) {
       equals = 0;
       least = load;
@@ -157,7 +157,7 @@ void Simulation::OnAnswer(uint32_t id) {
   const bool heard = !attempt.cancelled || setup_.drain;
   if (heard) {
     --client.in_flight[attempt.host];
-    client.reports[attempt.host].Set(attempt.report, Mono());
+    client.reports[attempt.host] = {attempt.report, Mono()};
     client.policy.OnReport(attempt.report, Mono());
   }
   if (!call.done) {

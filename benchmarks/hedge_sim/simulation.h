@@ -11,7 +11,6 @@
 
 #include "base/random.h"
 #include "base/time.h"
-#include "cluster/load_report.h"
 #include "hedge_sim/event_queue.h"
 #include "hedge_sim/model.h"
 #include "policy/hedge_policy.h"
@@ -51,7 +50,7 @@ struct Attempt {
   Nanos done_at = 0;
   Nanos pauses_seen = 0;
   Nanos worked = 0;
-  cluster::LoadReport report = {};  // of its answer
+  LoadReport report = {};  // of its answer
 };
 
 struct HostState {
@@ -71,7 +70,11 @@ struct ClientState {
   policy::RetryBudget retries;
   policy::RetryBudget hedges;  // with separate budgets only; hedges get half of any
   std::array<uint16_t, kHosts> in_flight = {};
-  std::array<cluster::LastReport, kHosts> reports;
+  struct Report {
+    LoadReport said = {};
+    base::MonoTime at = base::MonoTime::min();
+  };
+  std::array<Report, kHosts> reports;
   // Until when what is sent on a connection stays under way.
   std::array<Nanos, kHosts> stalled_until = {};
 };

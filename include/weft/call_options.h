@@ -66,6 +66,9 @@ struct CallOptions {
   // each time as much has passed, up to HedgeOptions::max_attempts; absl::InfiniteDuration(): none.
   // Only idempotent calls are hedged.
   std::optional<absl::Duration> hedge_delay = {};
+  // What belongs together goes to the same host, as far as it can, where the balancer goes by it
+  // (RingHash, Maglev). Empty: none. The bytes live as idempotency_key's do.
+  std::string_view hash_key = {};
   // While no host can be reached, wait for one until the deadline instead of failing with the
   // reason.
   bool wait_for_ready = false;

@@ -12,6 +12,7 @@
 #include "weft/endpoint.h"         // IWYU pragma: export
 #include "weft/error.h"            // IWYU pragma: export
 #include "weft/headers.h"          // IWYU pragma: export
+#include "weft/load_report.h"      // IWYU pragma: export
 #include "weft/pending_call.h"     // IWYU pragma: export
 #include "weft/request.h"          // IWYU pragma: export
 #include "weft/resolver.h"         // IWYU pragma: export

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <random>
 #include <string>
 #include <utility>
 
@@ -118,11 +117,7 @@ std::shared_ptr<const Picker> RoundRobinBalancer::Update(const std::vector<Picke
 namespace weft::inline v0 {
 
 BalancerFactory RoundRobin() {
-  return [] {
-    std::random_device device;
-    const uint64_t start = (uint64_t{device()} << 32) | device();
-    return std::make_unique<balance::RoundRobinBalancer>(start);
-  };
+  return [](uint64_t seed) { return std::make_unique<balance::RoundRobinBalancer>(seed); };
 }
 
 }  // namespace weft::inline v0

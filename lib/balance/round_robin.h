@@ -26,8 +26,7 @@ namespace weft::inline v0::balance {
 
 class RoundRobinBalancer final : public Balancer {
  public:
-  // `start`: any number; RoundRobin() takes the system's randomness, who wants a run repeated gives
-  // his own.
+  // `start`: any number.
   explicit RoundRobinBalancer(uint64_t start);
   std::shared_ptr<const Picker> Update(const std::vector<PickerHost>& hosts) override;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/hash.h"
 #include "call/inbound.h"
 #include "call/request_check.h"
 #include "http/grpc_wire.h"
@@ -18,12 +19,18 @@ http::StreamEnd Local(absl::Status status) {
   return {std::move(status), Origin::kLocal, Processed::kNotSent};
 }
 
+// Never 0, which is none.
+uint64_t HashOf(std::string_view key) {
+  return key.empty() ? 0 : std::max<uint64_t>(base::Hash(key), 1);
+}
+
 }  // namespace
 
 Call::Call(std::shared_ptr<Target> target, Request request, const CallOptions& options)
     : target_(std::move(target)),
       request_(std::move(request)),
       options_(options),
+      hash_key_(HashOf(options.hash_key)),
       loop_(&target_->cluster->loop()) {
   Headers& headers = request_.headers;
   if (!options.idempotency_key.empty()) headers.Set("idempotency-key", options.idempotency_key);
@@ -132,11 +139,18 @@ Call::Attempts Call::Running() const {
   return RunningLocked();
 }
 
+PickFacts Call::Facts(const std::vector<const HostView*>& tried) const {
+  return {.now = target_->clock->Now(),
+          .random = target_->random.Next(),
+          .hash_key = hash_key_,
+          .tried = tried};
+}
+
 void Call::Pick() {
   std::vector<const HostView*> tried;
   if (!attempts_.empty()) tried = Tried();
   for (;;) {
-    cluster::Choice choice = target_->cluster->Pick({.tried = tried}, wait_for_ready_);
+    cluster::Choice choice = target_->cluster->Pick(Facts(tried), wait_for_ready_);
     if (choice.kind == PickResult::Kind::kHost) {
       if (!StartAttempt(std::move(choice.host), why_))
         End(Local(absl::CancelledError("cancelled")));

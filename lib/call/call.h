@@ -167,6 +167,7 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   bool StartAttempt(base::Ref<cluster::Host> host, AttemptInfo::Why why);
   http::RequestHead MakeHead(Attempt& attempt, bool tls) const;
   std::vector<const HostView*> Tried() const;
+  PickFacts Facts(const std::vector<const HostView*>& tried) const;
   Attempts Running() const;
   Attempts RunningLocked() const;
   // Unless it has ended; while no attempt runs. `attempt`: whose end it is, if it is one's. Gives
@@ -232,6 +233,7 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   const std::shared_ptr<Target> target_;
   Request request_;
   const CallOptions options_;
+  const uint64_t hash_key_;
   std::shared_ptr<const CallConfig> config_;
   const policy::MethodConfig* method_ = nullptr;  // of config_
   policy::HedgePolicy* hedge_ = nullptr;          // null: this call is not hedged

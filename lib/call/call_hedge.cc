@@ -78,7 +78,7 @@ bool Call::StartBeside(AttemptInfo::Why why) {
     }
     if (!PayForHedge(now)) return false;
   } else {
-    choice = target_->cluster->Pick({.tried = tried}, /*wait_for_ready=*/false);
+    choice = target_->cluster->Pick(Facts(tried), /*wait_for_ready=*/false);
     if (choice.kind != PickResult::Kind::kHost) return false;
   }
   Retain();  // the attempt's
@@ -91,10 +91,9 @@ cluster::Choice Call::PickForHedge(const std::vector<const HostView*>& tried,
                                    base::MonoTime now) const {
   switch (hedge_->Place(now)) {
     case policy::HedgePlace::kHostWithRoom:
-      return target_->cluster->PickWithRoom({.tried = tried}, now, hedge_->report_age(),
-                                            target_->random.Next());
+      return target_->cluster->PickWithRoom(Facts(tried), hedge_->report_age());
     case policy::HedgePlace::kAnyHost: {
-      cluster::Choice choice = target_->cluster->Pick({.tried = tried}, /*wait_for_ready=*/false);
+      cluster::Choice choice = target_->cluster->Pick(Facts(tried), /*wait_for_ready=*/false);
       // The same host is of use only to who asked for a hedge whatever comes.
       const HostView* const host = choice.host.get();
       if (!hedge_->fixed() && std::find(tried.begin(), tried.end(), host) != tried.end()) return {};
@@ -156,10 +155,10 @@ void Call::TellHedgePolicy(const Attempt* attempt, const absl::Status& end, base
 
 void Call::TakeReport(Attempt& attempt, const Headers& headers) {
   if (!target_->hedge.wants_reports()) return;
-  const std::optional<cluster::LoadReport> report = cluster::ReportOf(headers);
+  const std::optional<LoadReport> report = cluster::ReportOf(headers);
   if (!report.has_value()) return;
   const base::MonoTime now = target_->clock->Now();
-  attempt.host->last_report().Set(*report, now);
+  attempt.host->SetReport(*report, now);
   target_->hedge.OnReport(*report, now);
 }
 

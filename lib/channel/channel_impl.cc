@@ -93,13 +93,9 @@ ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view 
   name = std::string(target);
   authority = options_.authority;
   timeout = options_.timeout;
-  std::unique_ptr<Balancer> balancer;
-  if (options_.balancer != nullptr) {
-    balancer = options_.balancer();
-  } else {
-    balancer = std::make_unique<balance::RoundRobinBalancer>(factory_->NewSeed());
-  }
-  cluster = base::MakeRef<cluster::Cluster>(name, factory_->NextLoop(), std::move(balancer));
+  const BalancerFactory make = options_.balancer != nullptr ? options_.balancer : RoundRobin();
+  cluster =
+      base::MakeRef<cluster::Cluster>(name, factory_->NextLoop(), make(factory_->NewSeed()));
   clock = &factory_->clock();
   counters = &factory_->counters();
   random.Seed(factory_->NewSeed());

@@ -86,8 +86,7 @@ Choice Cluster::Pick(const PickFacts& facts, bool wait_for_ready) const {
   return choice;
 }
 
-Choice Cluster::PickWithRoom(const PickFacts& facts, base::MonoTime now, base::MonoDuration max_age,
-                             uint64_t random) const {
+Choice Cluster::PickWithRoom(const PickFacts& facts, base::MonoDuration max_age) const {
   constexpr size_t kLooks = 64;  // so that it costs the same whatever the number of hosts
   Choice choice;
   state_.With([&](const State* state) {
@@ -96,14 +95,14 @@ Choice Cluster::PickWithRoom(const PickFacts& facts, base::MonoTime now, base::M
     Host* best = nullptr;
     uint32_t least = 0;
     for (size_t i = 0; i < std::min(hosts.size(), kLooks); ++i) {
-      auto* const host = static_cast<Host*>(hosts[(random + i) % hosts.size()].host.get());
-      const auto report = host->last_report().Get(now, max_age);
+      auto* const host = static_cast<Host*>(hosts[(facts.random + i) % hosts.size()].host.get());
+      const HostView::Reported said = host->reported();
       const bool fits =
-          report.has_value() && report->HasRoom() && host->state() == HostState::kReady &&
+          facts.now - max_age <= said.at && said.report.HasRoom() && host->state() == HostState::kReady &&
           std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end();
-      if (!fits || (best != nullptr && report->in_flight >= least)) continue;
+      if (!fits || (best != nullptr && said.report.in_flight >= least)) continue;
       best = host;
-      least = report->in_flight;
+      least = said.report.in_flight;
     }
     if (best == nullptr) return;
     choice.kind = PickResult::Kind::kHost;

@@ -83,9 +83,8 @@ class Cluster final : public base::RefCounted,
   Choice Pick(const PickFacts& facts, bool wait_for_ready) const;
   // Of the connected hosts that were not tried and have reported, at most `max_age` ago, that they
   // have room for one more, the one with the least in flight by its report; kQueue where there is
-  // none. Of many hosts it looks at a few, from a place on that `random` chooses. Any thread.
-  Choice PickWithRoom(const PickFacts& facts, base::MonoTime now, base::MonoDuration max_age,
-                      uint64_t random) const;
+  // none. Of many hosts it looks at a few. Any thread.
+  Choice PickWithRoom(const PickFacts& facts, base::MonoDuration max_age) const;
   // Queues a waiter whose Pick said kQueue at `version`. OUT_OF_RANGE: something changed since,
   // pick again; RESOURCE_EXHAUSTED: too many wait; CANCELLED: closed.
   absl::Status Wait(PickWaiter* waiter, uint64_t version, base::MonoTime deadline);

@@ -14,7 +14,8 @@
 #include "absl/status/status.h"
 #include "base/ref.h"
 #include "base/time.h"
-#include "cluster/load_report.h"
+#include "cluster/last_report.h"
+#include "cluster/latency_average.h"
 #include "weft/balancer.h"
 
 namespace weft::inline v0::cluster {
@@ -35,16 +36,31 @@ class Host : public base::RefCounted, public HostView {
 
   const std::string& address() const final { return address_; }
   HostState state() const final { return state_.load(std::memory_order_acquire); }
-  uint32_t in_flight() const final { return in_flight_.load(std::memory_order_relaxed); }
+  // Exits first: who came in between is counted, never one who went.
+  uint32_t in_flight() const final {
+    const uint32_t exited = exited_.load(std::memory_order_acquire);
+    return entered_.load(std::memory_order_relaxed) - exited;
+  }
   // An attempt was given to this host; it has ended.
-  void Enter() { in_flight_.fetch_add(1, std::memory_order_relaxed); }
-  void Exit() { in_flight_.fetch_sub(1, std::memory_order_relaxed); }
+  void Enter() { entered_.fetch_add(1, std::memory_order_relaxed); }
+  void Exit() { exited_.fetch_add(1, std::memory_order_release); }
+
+  std::chrono::nanoseconds latency(MonoTime now) const final { return latency_.Get(now); }
+  // What attempts take. Any thread.
+  LatencyAverage& latency_average() { return latency_; }
+
+  Reported reported() const final {
+    const LastReport::Stamped last = last_report_.Get();
+    return {last.report, last.at, entered_.load(std::memory_order_relaxed) - last.entered};
+  }
+  // It has just said this. Any thread.
+  void SetReport(const LoadReport& report, base::MonoTime now) {
+    last_report_.Set({report, now, entered_.load(std::memory_order_relaxed)});
+  }
 
   // About the time that a packet takes to the host and back: the least that connecting took (TCP's
   // handshake), at most 250 ms. Zero where it was never connected.
   base::MonoDuration rtt() const { return rtt_.load(std::memory_order_relaxed); }
-  // What it last said of its load.
-  LastReport& last_report() { return last_report_; }
 
   // Why the host could not be reached the last time; OK where it could.
   absl::Status last_error() const {
@@ -89,7 +105,9 @@ class Host : public base::RefCounted, public HostView {
   std::atomic<HostState> state_{HostState::kIdle};
   std::atomic<base::MonoDuration> rtt_{base::MonoDuration::zero()};
   LastReport last_report_;
-  alignas(64) std::atomic<uint32_t> in_flight_{0};
+  LatencyAverage latency_;
+  alignas(64) std::atomic<uint32_t> entered_{0};
+  std::atomic<uint32_t> exited_{0};
   mutable std::mutex mutex_;
   absl::Status last_error_;
   std::vector<HostListener*> listeners_;  // one for each cluster that the host is in

@@ -11,8 +11,8 @@
 
 #include <optional>
 
-#include "cluster/load_report.h"
 #include "weft/headers.h"
+#include "weft/load_report.h"
 
 namespace weft::inline v0::cluster {
 

@@ -173,9 +173,9 @@ void HedgePolicy::OnHedged(int hedges, bool won) {
   if (part > kManyWon && use > 0) use_.store(use - 1, std::memory_order_relaxed);
 }
 
-void HedgePolicy::OnReport(const cluster::LoadReport& report, base::MonoTime now) {
+void HedgePolicy::OnReport(const LoadReport& report, base::MonoTime now) {
   if (options_.when != When::kAdaptive || report.workers == 0) return;
-  MoveUtilisation(report.Utilisation(), kReportWeight);
+  MoveUtilisation(report.Busy(), kReportWeight);
   reported_at_.store(Nanoseconds(now), std::memory_order_relaxed);
   reports_.fetch_add(1, std::memory_order_relaxed);
 }

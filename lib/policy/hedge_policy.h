@@ -40,9 +40,9 @@
 
 #include "absl/status/status.h"
 #include "base/time.h"
-#include "cluster/load_report.h"
 #include "policy/latency_window.h"
 #include "weft/hedge_options.h"
+#include "weft/load_report.h"
 
 namespace weft::inline v0::policy {
 
@@ -89,7 +89,7 @@ class HedgePolicy {
   void OnCallEnd(base::MonoDuration took, base::MonoTime now);
   // A hedged call ended: of `hedges` one was (or none was) the first to be answered.
   void OnHedged(int hedges, bool won);
-  void OnReport(const cluster::LoadReport& report, base::MonoTime now);
+  void OnReport(const LoadReport& report, base::MonoTime now);
 
   // What the present delay was made of.
   double share() const;

@@ -10,23 +10,13 @@
 
 #include "absl/status/status.h"
 #include "support/catch.h"
+#include "support/fake_host.h"
 #include "weft/balancer.h"
 
 namespace weft::inline v0::balance {
 namespace {
 
-class FakeHost final : public HostView {
- public:
-  explicit FakeHost(std::string address) : address_(std::move(address)) {}
-  const std::string& address() const override { return address_; }
-  HostState state() const override { return now.load(std::memory_order_relaxed); }
-  uint32_t in_flight() const override { return 0; }
-
-  std::atomic<HostState> now{HostState::kReady};
-
- private:
-  const std::string address_;
-};
+using testing::FakeHost;
 
 struct Fixture {
   explicit Fixture(size_t count, uint64_t start = 0) : balancer(start) {
@@ -86,7 +76,8 @@ TEST_CASE("balancers of one factory start at different hosts", "[round_robin]") 
   }
   const BalancerFactory factory = RoundRobin();
   std::vector<size_t> starts;
-  for (int i = 0; i < 20; ++i) starts.push_back(factory()->Update(hosts)->Pick({}).index);
+  for (uint64_t i = 0; i < 20; ++i)
+    starts.push_back(factory(i * 0x9e3779b97f4a7c15)->Update(hosts)->Pick({}).index);
   std::sort(starts.begin(), starts.end());
   CHECK(std::unique(starts.begin(), starts.end()) - starts.begin() >= 10);
 }

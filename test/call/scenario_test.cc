@@ -31,7 +31,7 @@ TEST_CASE("a balancer that picks a host that is down is not asked again without 
   auto env = std::make_shared<SimEnv>();
   WEFT_SEED_INFO(*env);
   SimClient client(env, "static:10.0.0.1:80",
-                   {.channel = {.balancer = [] { return std::make_unique<Stubborn>(); }}});
+                   {.channel = {.balancer = [](uint64_t) { return std::make_unique<Stubborn>(); }}});
   for (const absl::Duration timeout : {absl::Milliseconds(50), absl::Seconds(5)}) {
     SimCall& call = client.Get("/", {.timeout = timeout});
     REQUIRE(client.RunUntilDone(call));

@@ -104,7 +104,7 @@ ChannelOptions StormWorld::MakeChannel() {
           {absl::ZeroDuration(), absl::Milliseconds(2), absl::Milliseconds(20)}),
       .percentile = OneOf<double>({0.5, 0.9}),
       .ratio = OneOf<double>({0.05, 0.5})};
-  return {.balancer = [this] { return std::make_unique<Spying>(views_); },
+  return {.balancer = [this](uint64_t) { return std::make_unique<Spying>(views_); },
           .retry = retry_,
           .hedge = hedge_};
 }

@@ -1,0 +1,76 @@
+#include "cluster/latency_average.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace weft::inline v0::cluster {
+namespace {
+
+constexpr int kTickBits = 20;  // 2^20 ns
+
+uint32_t TickOf(base::MonoTime time) {
+  return static_cast<uint32_t>(static_cast<uint64_t>(time.time_since_epoch().count()) >> kTickBits);
+}
+
+float AverageOf(uint64_t state) { return std::bit_cast<float>(static_cast<uint32_t>(state >> 32)); }
+
+uint64_t Packed(float average, uint32_t tick) {
+  return uint64_t{std::bit_cast<uint32_t>(average)} << 32 | tick;
+}
+
+// Ticks wrap after 52 days; a clock that another thread read a little earlier is no step back.
+uint32_t TicksSince(uint64_t state, uint32_t now) {
+  const uint32_t ticks = now - static_cast<uint32_t>(state);
+  return ticks > UINT32_MAX / 2 ? 0 : ticks;
+}
+
+float WeightAfter(uint32_t ticks) {
+  constexpr float kTicks =
+      static_cast<float>(LatencyAverage::kTimeConstant.count()) / (1 << kTickBits);
+  return ticks == 0 ? 1.0F : std::exp(-static_cast<float>(ticks) / kTicks);
+}
+
+// Above zero, which means that there is none.
+float Sample(base::MonoDuration took) { return std::max(static_cast<float>(took.count()), 1.0F); }
+
+}  // namespace
+
+void LatencyAverage::Add(base::MonoDuration took, base::MonoTime now) {
+  const float sample = Sample(took);
+  const uint32_t tick = TickOf(now);
+  uint64_t state = state_.load(std::memory_order_relaxed);
+  uint64_t next;
+  do {
+    const uint32_t ticks = TicksSince(state, tick);
+    const float average = AverageOf(state);
+    const float weight = WeightAfter(ticks);
+    if (average == 0 || sample > average * weight) {
+      next = Packed(sample, tick);
+    } else if (ticks == 0) {
+      return;
+    } else {
+      next = Packed(average * weight + sample * (1 - weight), tick);
+    }
+  } while (!state_.compare_exchange_weak(state, next, std::memory_order_relaxed));
+}
+
+void LatencyAverage::AddAtLeast(base::MonoDuration took, base::MonoTime now) {
+  if (took > Get(now)) Add(took, now);
+}
+
+void LatencyAverage::AddFailure(base::MonoDuration took, base::MonoDuration timeout,
+                                base::MonoTime now) {
+  if (timeout == base::MonoDuration::max()) timeout = took;
+  Add(std::min(std::max({took, timeout, 2 * Get(now)}), kMaxFailure), now);
+}
+
+base::MonoDuration LatencyAverage::Get(base::MonoTime now) const {
+  const uint64_t state = state_.load(std::memory_order_relaxed);
+  const float average = AverageOf(state);
+  if (average == 0) return base::MonoDuration::zero();
+  const float decayed = average * WeightAfter(TicksSince(state, TickOf(now)));
+  return std::max(base::MonoDuration(static_cast<int64_t>(decayed)), base::MonoDuration(1));
+}
+
+}  // namespace weft::inline v0::cluster
