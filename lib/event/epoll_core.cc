@@ -1,8 +1,9 @@
 #include "event/epoll_core.h"
 
+#include <sys/timerfd.h>
+
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -40,7 +41,7 @@ void EpollLoop::Core::FinishTurn(const Thread& thread) {
 }
 
 void EpollLoop::Core::Wait() {
-  int timeout = local_.empty() ? TimeoutOfWait() : 0;
+  int timeout = local_.empty() && !TimerIsDue() ? -1 : 0;
   bool asleep = false;
   if (timeout != 0) {
     Task* none = nullptr;
@@ -59,14 +60,26 @@ void EpollLoop::Core::Wait() {
   if (event_count_ < 0 && error != EINTR) std::this_thread::sleep_for(milliseconds(10));
 }
 
-// In whole milliseconds, upwards: late by less than one, and never woken for a timer that is not
-// due yet. Finer would cost wake-ups that timers close to one another can share.
-int EpollLoop::Core::TimeoutOfWait() const {
-  if (timers_.next() == base::kNever) return -1;
-  const base::MonoDuration wait = timers_.next() - clock_.Now();  // the turn may have been long
-  if (wait <= base::MonoDuration::zero()) return 0;
-  const auto rounded = std::chrono::ceil<milliseconds>(wait).count();
-  return rounded < INT_MAX ? static_cast<int>(rounded) : INT_MAX;
+// If not, `alarm_` wakes the wait in time. It is set to whole milliseconds, upwards: late by less
+// than one, and finer would cost wake-ups that timers close to one another can share. Where it is
+// set already, to the same time or an earlier one, it stays so: timers that are armed and disarmed
+// again and again (a hedge's, with each call) cost the kernel's timer nothing but a wake-up that
+// was not needed, each time it goes off. A timeout of epoll_wait would set one in each wait.
+bool EpollLoop::Core::TimerIsDue() {
+  const base::MonoTime next = timers_.next();
+  if (next == base::kNever) return false;
+  if (next <= clock_.Now()) return true;  // the turn may have been long
+  if (next > base::kNever - milliseconds(1)) return false;
+  const base::MonoTime at = std::chrono::ceil<milliseconds>(next);
+  if (alarm_at_ <= at) return false;
+  const base::MonoDuration since = at.time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+  itimerspec spec{};
+  spec.it_value.tv_sec = seconds.count();
+  spec.it_value.tv_nsec = (since - seconds).count();
+  timerfd_settime(alarm_, TFD_TIMER_ABSTIME, &spec, nullptr);
+  alarm_at_ = at;
+  return false;
 }
 
 void EpollLoop::Core::RunEvents() {
@@ -74,6 +87,10 @@ void EpollLoop::Core::RunEvents() {
     const epoll_event event = events_[next_event_++];
     const uint32_t fd = static_cast<uint32_t>(event.data.u64);
     if (fd == static_cast<uint32_t>(wake_)) continue;
+    if (fd == static_cast<uint32_t>(alarm_)) {
+      alarm_at_ = base::kNever;
+      continue;
+    }
     const Slot slot = slots_[fd];
     if (slot.watcher == nullptr || slot.generation != event.data.u64 >> 32)
       continue;  // unwatched since the wait

@@ -74,7 +74,7 @@ class EpollLoop::Core final : private Standby::Ward {
   void RunTasks(const Thread& thread);
   void TakeTasks();
   void Wait();
-  int TimeoutOfWait() const;
+  bool TimerIsDue();
   static void WriteTo(int eventfd);
   void AwaitWakers();
   void RunEvents();
@@ -89,6 +89,7 @@ class EpollLoop::Core final : private Standby::Ward {
   const SystemClock clock_{};
   int epoll_ = -1;
   int wake_ = -1;
+  int alarm_ = -1;  // a timerfd
   EpollLoop* loop_ = nullptr;
   std::shared_ptr<Thread> thread_;  // whose loop it is; null before it was started
   std::mutex relieved_mutex_;
@@ -109,6 +110,7 @@ class EpollLoop::Core final : private Standby::Ward {
   TaskQueue turn_end_;
   std::vector<std::unique_ptr<Deferred>> deferred_;
   TimerHeap timers_;
+  base::MonoTime alarm_at_ = base::kNever;  // what `alarm_` is set to
   std::vector<Slot> slots_;
   uint64_t wakes_due_ = 0;  // writes to `wake_` that were or are to be
   int event_count_ = 0;

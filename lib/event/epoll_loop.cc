@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,6 +41,7 @@ EpollLoop::Core::~Core() {
   for (const std::shared_ptr<Thread>& thread : relieved_) pthread_detach(thread->handle);
   if (epoll_ >= 0) close(epoll_);
   if (wake_ >= 0) close(wake_);
+  if (alarm_ >= 0) close(alarm_);
 }
 
 absl::Status EpollLoop::Core::Open() {
@@ -47,12 +49,16 @@ absl::Status EpollLoop::Core::Open() {
   if (epoll_ < 0) return StartError("file descriptor", errno);
   wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_ < 0) return StartError("file descriptor", errno);
-  // Edge-triggered, every write is news, and nobody need read it before the end.
-  epoll_event event{};
-  event.events = EPOLLIN | EPOLLET;
-  event.data.u64 = static_cast<uint32_t>(wake_);
-  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0)
-    return StartError("room in epoll", errno);
+  alarm_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);  // steady_clock's
+  if (alarm_ < 0) return StartError("file descriptor", errno);
+  // Edge-triggered, every write and every expiry is news, and nobody need read it before the end.
+  for (const int fd : {wake_, alarm_}) {
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLET;
+    event.data.u64 = static_cast<uint32_t>(fd);
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0)
+      return StartError("room in epoll", errno);
+  }
   return absl::OkStatus();
 }
 

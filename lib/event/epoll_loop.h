@@ -1,4 +1,4 @@
-// EpollLoop: the real loop: a thread, an epoll set and an eventfd.
+// EpollLoop: the real loop: a thread, an epoll set, an eventfd and a timerfd.
 #ifndef WEFT_LIB_EVENT_EPOLL_LOOP_H_
 #define WEFT_LIB_EVENT_EPOLL_LOOP_H_
 

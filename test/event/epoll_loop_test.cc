@@ -216,6 +216,30 @@ TEST_CASE("a timer is not early, and nobody spins for it") {
   CHECK(spent < milliseconds(20));
 }
 
+TEST_CASE("a timer that was disarmed before it was due holds up no later one, nor an earlier one") {
+  auto loop = NewLoop();
+  std::promise<base::MonoTime> early_promise, late_promise;
+  std::future<base::MonoTime> early = early_promise.get_future();
+  std::future<base::MonoTime> late = late_promise.get_future();
+  FnTimer gone([] { FAIL("it was disarmed"); });
+  FnTimer first([&] { early_promise.set_value(loop->clock().Now()); });
+  FnTimer second([&] { late_promise.set_value(loop->clock().Now()); });
+  const base::MonoTime start = On(*loop, [&] {
+    loop->Arm(&gone, loop->now() + milliseconds(20));
+    loop->Arm(&second, loop->now() + milliseconds(40));
+    return loop->now();
+  });
+  On(*loop, [&] {
+    loop->Disarm(&gone);
+    loop->Arm(&first, loop->now() + milliseconds(3));
+  });
+  const base::MonoTime early_at = Get(std::move(early));
+  const base::MonoTime late_at = Get(std::move(late));
+  CHECK(early_at >= start + milliseconds(3));
+  CHECK(late_at >= start + milliseconds(40));
+  CHECK(early_at < late_at);
+}
+
 TEST_CASE("timers fire in order, moved and disarmed ones accordingly") {
   auto loop = NewLoop();
   std::vector<int> ran;
