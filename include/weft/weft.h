@@ -4,6 +4,7 @@
 
 #include "weft/attempt_log.h"      // IWYU pragma: export
 #include "weft/balancer.h"         // IWYU pragma: export
+#include "weft/balancers.h"        // IWYU pragma: export
 #include "weft/body.h"             // IWYU pragma: export
 #include "weft/call_handle.h"      // IWYU pragma: export
 #include "weft/call_options.h"     // IWYU pragma: export

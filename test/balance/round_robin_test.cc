@@ -82,69 +82,6 @@ TEST_CASE("balancers of one factory start at different hosts", "[round_robin]") 
   CHECK(std::unique(starts.begin(), starts.end()) - starts.begin() >= 10);
 }
 
-TEST_CASE("no endpoints", "[round_robin]") {
-  Fixture f(0);
-  const PickResult result = f.picker->Pick({});
-  CHECK(result.kind == PickResult::Kind::kFail);
-  CHECK(result.status == absl::UnavailableError("the service has no endpoints"));
-}
-
-TEST_CASE("calls wait where a host may become ready", "[round_robin]") {
-  for (const HostState state : {HostState::kIdle, HostState::kConnecting}) {
-    for (const size_t count : {3, 30}) {
-      Fixture f(count);
-      f.SetAll(HostState::kBackoff);
-      f.hosts[1]->now = state;
-      CHECK(f.picker->Pick({}).kind == PickResult::Kind::kQueue);
-    }
-  }
-}
-
-TEST_CASE("calls fail where all hosts are in back-off", "[round_robin]") {
-  Fixture f(3);
-  f.SetAll(HostState::kBackoff);
-  PickResult result = f.picker->Pick({});
-  CHECK(result.kind == PickResult::Kind::kFail);
-  CHECK(result.status == absl::UnavailableError("no host can be reached: 3 of 3 in back-off"));
-  f.hosts[0]->now = HostState::kClosed;
-  result = f.picker->Pick({});
-  CHECK(result.kind == PickResult::Kind::kFail);
-  CHECK(result.status ==
-        absl::UnavailableError("no host can be reached: 2 of 3 in back-off, 1 closed"));
-}
-
-TEST_CASE("the last host that is ready takes every call", "[round_robin]") {
-  for (const HostState state :
-       {HostState::kIdle, HostState::kConnecting, HostState::kBackoff, HostState::kClosed}) {
-    Fixture f(100);
-    f.SetAll(state);
-    f.hosts[57]->now = HostState::kReady;
-    for (int i = 0; i < 300; ++i) CHECK(f.PickHost() == 57);
-  }
-}
-
-TEST_CASE("a retry goes to another host where there is one", "[round_robin]") {
-  for (const size_t count : {2, 3, 50}) {
-    Fixture f(count);
-    for (int i = 0; i < 200; ++i) {
-      const HostView* tried[] = {f.hosts[f.PickHost()].get()};
-      CHECK(f.hosts[f.PickHost({.tried = tried})].get() != tried[0]);
-    }
-  }
-}
-
-TEST_CASE("a retry goes to the one host that was not tried", "[round_robin]") {
-  Fixture f(40);
-  std::vector<const HostView*> tried;
-  for (size_t i = 0; i < f.hosts.size(); ++i) {
-    if (i != 11) tried.push_back(f.hosts[i].get());
-  }
-  for (int i = 0; i < 100; ++i) CHECK(f.PickHost({.tried = tried}) == 11);
-  // One that is not connected is no reason to wait: a host that was tried comes next.
-  f.hosts[11]->now = HostState::kConnecting;
-  for (int i = 0; i < 100; ++i) CHECK(f.PickHost({.tried = tried}) != 11);
-}
-
 TEST_CASE("a dead host's calls are dealt to all others", "[round_robin]") {
   for (const size_t count : {4, 10, 100}) {
     Fixture f(count);
@@ -198,24 +135,6 @@ TEST_CASE("many threads share one turn", "[round_robin]") {
   for (std::thread& thread : threads) thread.join();
   CHECK_FALSE(wrong);
   for (const std::atomic<int>& count : counts) CHECK(count == 4000);
-}
-
-TEST_CASE("hosts that change while they are picked", "[round_robin]") {
-  Fixture f(20);
-  std::atomic<bool> done{false};
-  std::thread changer([&] {
-    for (int round = 0; round < 20'000; ++round) {
-      f.hosts[static_cast<size_t>(round) * 7 % 20]->now = static_cast<HostState>(round % 5);
-    }
-    done = true;
-  });
-  int picks = 0;
-  while (!done || picks < 1000) {
-    const PickResult result = f.picker->Pick({});
-    if (result.kind == PickResult::Kind::kHost) REQUIRE(result.index < 20);
-    ++picks;
-  }
-  changer.join();
 }
 
 TEST_CASE("the names of a host's states", "[round_robin]") {
