@@ -55,7 +55,7 @@ void HostHealth::AddSuccess(const Outcome& outcome, base::MonoTime now) {
 bool HostHealth::AddFailure(Outcome::Kind kind, std::atomic<uint32_t>& in_row) {
   last_failure_.store(kind, std::memory_order_relaxed);
   const uint32_t failures = in_row.fetch_add(1, std::memory_order_relaxed) + 1;
-  return on_trial() || (limit_ > 0 && failures % limit_ == 0);
+  return failures == limit_ || (failures == 1 && on_trial());
 }
 
 bool HostHealth::Counted(std::atomic<base::MonoTime>& last, base::MonoTime now) {

@@ -52,8 +52,8 @@ class HostHealth {
   HostHealth(const HostHealth&) = delete;
   HostHealth& operator=(const HostHealth&) = delete;
 
-  // An attempt ended. True: the rule of failures in a row has tripped (and does so again after as
-  // many more): the owner tells its detector.
+  // An attempt ended. True: the rule of failures in a row has just tripped, and the owner tells its
+  // detector.
   [[nodiscard]] bool Add(const Outcome& outcome, base::MonoTime now);
 
   // The detector's, one thread at a time
@@ -63,6 +63,11 @@ class HostHealth {
   // Begins anew, on trial for as many successes.
   void Return(base::MonoTime now, int successes);
   bool on_trial() const { return trial_.load(std::memory_order_relaxed) > 0; }
+  // Whether the rule of failures in a row holds at present.
+  bool tripped() const {
+    const uint32_t limit = on_trial() ? 1 : limit_;
+    return limit > 0 && (failures_in_row() >= limit || not_connected_in_row() >= limit);
+  }
 
   // For people.
   uint32_t failures_in_row() const { return failures_in_row_.load(std::memory_order_relaxed); }

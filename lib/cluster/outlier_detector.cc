@@ -1,0 +1,218 @@
+#include "cluster/outlier_detector.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/strings.h"
+
+namespace weft::inline v0::cluster {
+namespace {
+
+std::string_view FailureName(Outcome::Kind kind) {
+  switch (kind) {
+    case Outcome::Kind::kError:
+      return "an error that it answered";
+    case Outcome::Kind::kTimeout:
+      return "a timeout";
+    case Outcome::Kind::kLost:
+      return "a lost connection or stream";
+    case Outcome::Kind::kNotConnected:
+      return "a connection that could not be had";
+    default:
+      return "a failure";
+  }
+}
+
+}  // namespace
+
+OutlierDetector::State OutlierDetector::Next(State state, Input input) {
+  constexpr State kTable[][3] = {
+      // kBlamed, kTimeOver, kProven
+      {State::kEjected, State::kHealthy, State::kHealthy},     // kHealthy
+      {State::kEjected, State::kReturning, State::kEjected},   // kEjected
+      {State::kEjected, State::kReturning, State::kHealthy}};  // kReturning
+  return kTable[static_cast<size_t>(state)][static_cast<size_t>(input)];
+}
+
+OutlierDetector::OutlierDetector(const OutlierOptions& options, base::Random random,
+                                 base::MonoTime now)
+    : options_(options),
+      interval_(absl::ToChronoNanoseconds(options.interval)),
+      random_(std::move(random)),
+      interval_end_(now + interval_),
+      next_(interval_end_) {}
+
+size_t OutlierDetector::MaxEjected() const {
+  if (hosts_.size() < 2) return 0;
+  const size_t share = hosts_.size() * static_cast<size_t>(options_.max_ejection_percent) / 100;
+  return std::clamp<size_t>(share, 1, hosts_.size() - 1);
+}
+
+base::MonoDuration OutlierDetector::Length(int ejections) const {
+  absl::Duration length = options_.base_ejection_time;
+  for (int n = 1; n < ejections && length < options_.max_ejection_time; ++n) length *= 2;
+  return absl::ToChronoNanoseconds(std::min(length, options_.max_ejection_time));
+}
+
+OutlierFinding OutlierDetector::InRow(size_t host) const {
+  const HostHealth& health = *hosts_[host].subject.health;
+  const Outcome::Kind last = health.last_failure();
+  const absl::string_view name = base::V(FailureName(last));
+  if (health.on_trial()) {
+    return {host, OutlierRule::kTrial, 1,
+            absl::StrCat("it failed again when it had just returned: ", name)};
+  }
+  const uint32_t failures = last == Outcome::Kind::kNotConnected ? health.not_connected_in_row()
+                                                                 : health.failures_in_row();
+  return {host, OutlierRule::kConsecutive, static_cast<double>(failures),
+          absl::StrCat(failures, " failures in a row, the last one ", name)};
+}
+
+OutlierDetector::Events OutlierDetector::OnHostsChanged(std::vector<Subject> hosts,
+                                                        base::MonoTime now) {
+  std::unordered_map<const HostHealth*, size_t> before;
+  for (size_t i = 0; i < hosts_.size(); ++i) before.emplace(hosts_[i].subject.health, i);
+  std::vector<Entry> entries;
+  entries.reserve(hosts.size());
+  ejected_ = 0;
+  for (Subject& subject : hosts) {
+    const auto known = before.find(subject.health);
+    Entry& entry = known == before.end() ? entries.emplace_back()
+                                         : entries.emplace_back(std::move(hosts_[known->second]));
+    entry.subject = std::move(subject);
+    if (entry.standing.state == State::kEjected) ++ejected_;
+  }
+  hosts_ = std::move(entries);
+
+  Events events;
+  while (ejected_ > MaxEjected()) {
+    size_t first = hosts_.size();
+    for (size_t i = 0; i < hosts_.size(); ++i) {
+      const Standing& standing = hosts_[i].standing;
+      if (standing.state != State::kEjected) continue;
+      if (first == hosts_.size() || standing.until < hosts_[first].standing.until) first = i;
+    }
+    Return(first, now, events);
+  }
+  SetNext();
+  return events;
+}
+
+OutlierDetector::Events OutlierDetector::OnTrip(const HostHealth& health, base::MonoTime now) {
+  Events events;
+  for (size_t i = 0; i < hosts_.size(); ++i) {
+    if (hosts_[i].subject.health != &health) continue;
+    Blame(InRow(i), now, events);
+    SetNext();
+    break;
+  }
+  return events;
+}
+
+OutlierDetector::Events OutlierDetector::OnTime(base::MonoTime now) {
+  Events events;
+  if (now < next_) return events;
+  for (size_t i = 0; i < hosts_.size(); ++i) {
+    const Standing& standing = hosts_[i].standing;
+    if (standing.state == State::kEjected && standing.until <= now) Return(i, now, events);
+  }
+  if (now >= interval_end_) EndInterval(now, events);
+  SetNext();
+  return events;
+}
+
+void OutlierDetector::EndInterval(base::MonoTime now, Events& events) {
+  interval_end_ += interval_;
+  if (interval_end_ <= now) interval_end_ = now + interval_;  // this process did not run
+
+  std::vector<size_t> judged;
+  std::vector<HostInterval> counts;
+  std::vector<OutlierFinding> found;
+  std::vector<bool> healthy(hosts_.size(), false);  // all through it
+  for (size_t i = 0; i < hosts_.size(); ++i) {
+    Standing& standing = hosts_[i].standing;
+    HostHealth& health = *hosts_[i].subject.health;
+    if (standing.state == State::kEjected) continue;
+    healthy[i] = standing.state == State::kHealthy;
+    if (!health.on_trial()) standing.state = Next(standing.state, Input::kProven);
+    if (health.tripped()) found.push_back(InRow(i));
+    judged.push_back(i);
+    counts.push_back(health.Take());
+  }
+
+  std::vector<bool> slow(hosts_.size(), false);
+  for (OutlierFinding& finding : FindOutliers(options_, counts)) {
+    finding.host = judged[finding.host];
+    if (finding.rule == OutlierRule::kLatency) {
+      slow[finding.host] = true;
+      const int intervals = ++hosts_[finding.host].slow_intervals;
+      if (intervals < options_.latency_intervals) continue;
+      absl::StrAppend(&finding.why, ", for ", intervals, " intervals");
+    }
+    found.push_back(std::move(finding));
+  }
+  for (const size_t host : judged) {
+    if (!slow[host]) hosts_[host].slow_intervals = 0;
+  }
+  for (const OutlierFinding& finding : found) {
+    healthy[finding.host] = false;
+    Blame(finding, now, events);
+  }
+  for (const size_t host : judged) {
+    int& ejections = hosts_[host].standing.ejections;
+    if (healthy[host] && ejections > 0) --ejections;
+  }
+}
+
+void OutlierDetector::Blame(const OutlierFinding& finding, base::MonoTime now, Events& events) {
+  Entry& entry = hosts_[finding.host];
+  Standing& standing = entry.standing;
+  if (standing.state == State::kEjected) return;
+  if (ejected_ >= MaxEjected()) {
+    events.push_back({Event::Kind::kSpared, finding.host, finding.rule,
+                      absl::StrCat(entry.subject.address, " is not ejected, as ", ejected_, " of ",
+                                   hosts_.size(), " hosts are: ", finding.why)});
+    return;
+  }
+  standing.state = Next(standing.state, Input::kBlamed);
+  ++ejected_;
+  // Not beyond what makes it longer, or it would be long remembered.
+  if (standing.ejections == 0 || Length(standing.ejections) < Length(standing.ejections + 1))
+    ++standing.ejections;
+  const double jitter =
+      random_.Uniform(0, absl::ToDoubleNanoseconds(options_.max_ejection_time_jitter));
+  const base::MonoDuration length =
+      Length(standing.ejections) + base::MonoDuration(static_cast<int64_t>(jitter));
+  standing.until = base::After(now, length);
+  standing.why = finding.why;
+  entry.slow_intervals = 0;
+  events.push_back({Event::Kind::kEjected, finding.host, finding.rule,
+                    absl::StrFormat("%s is ejected for %.1f s: %s", entry.subject.address,
+                                    static_cast<double>(length.count()) / 1e9, finding.why)});
+}
+
+void OutlierDetector::Return(size_t host, base::MonoTime now, Events& events) {
+  Entry& entry = hosts_[host];
+  const bool early = entry.standing.until > now;
+  entry.standing.state = Next(entry.standing.state, Input::kTimeOver);
+  entry.standing.returned_at = now;
+  --ejected_;
+  entry.subject.health->Return(now, kTrial);
+  events.push_back({Event::Kind::kReturned,
+                    host,
+                    {},
+                    absl::StrCat(entry.subject.address, " returns",
+                                 early ? " early, as other hosts have gone" : "")});
+}
+
+void OutlierDetector::SetNext() {
+  next_ = interval_end_;
+  for (const Entry& entry : hosts_) {
+    if (entry.standing.state == State::kEjected) next_ = std::min(next_, entry.standing.until);
+  }
+}
+
+}  // namespace weft::inline v0::cluster
