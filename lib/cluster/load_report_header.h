@@ -1,11 +1,14 @@
-// What a host says of its load with an answer: ORCA's header `endpoint-load-metrics` in its text
-// form (Open Request Cost Aggregation, github.com/envoyproxy/envoy/issues/6614), with two metrics
-// of Weft's own:
+// What a host says of its load with an answer, by ORCA (Open Request Cost Aggregation,
+// github.com/envoyproxy/envoy/issues/6614; gRFC A51), with four metrics of Weft's own, which
+// weft/serving.h sends:
 //
-//   endpoint-load-metrics: TEXT named_metrics.weft.in_flight=3, named_metrics.weft.workers=4
+//   endpoint-load-metrics: TEXT named_metrics.weft.in_flight=3,named_metrics.weft.workers=4,
+//       named_metrics.weft.service_time_ms=9.5,named_metrics.weft.latency_ms=12,
+//       application_utilization=0.7,rps_fractional=290,eps=0.1
+//   endpoint-load-metrics: BIN <as below>
+//   endpoint-load-metrics-bin: <base64 of an xds.data.orca.v3.OrcaLoadReport>
 //
-// Other metrics are passed over: none of them tells whether one more request would be worked on at
-// once. So are the JSON form and the binary trailer.
+// in an answer's headers or, as gRPC's servers do, in its trailers. The JSON form is passed over.
 #ifndef WEFT_LIB_CLUSTER_LOAD_REPORT_HEADER_H_
 #define WEFT_LIB_CLUSTER_LOAD_REPORT_HEADER_H_
 
@@ -16,9 +19,11 @@
 
 namespace weft::inline v0::cluster {
 
-// Nothing where `in_flight` is missing or a metric of Weft's is twice there, not a number, negative
-// or above a million: a host's word is not trusted. What is not whole counts as the busier side.
-std::optional<LoadReport> ReportOf(const Headers& headers);
+// Of the first of these fields. Nothing where a metric that is read is twice there, no number,
+// negative or absurd: a host's word is not trusted. On the path of every answer: where there is no
+// such field it costs a comparison of lengths for each field, and a report in text costs no
+// allocation.
+std::optional<LoadReport> ReportOf(const Headers& fields);
 
 }  // namespace weft::inline v0::cluster
 
