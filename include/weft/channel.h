@@ -19,9 +19,11 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "weft/balancer.h"
+#include "weft/balancing_options.h"
 #include "weft/call_handle.h"
 #include "weft/call_options.h"
 #include "weft/hedge_options.h"
+#include "weft/outlier_options.h"
 #include "weft/pending_call.h"
 #include "weft/request.h"
 #include "weft/response.h"
@@ -47,6 +49,8 @@ struct ChannelOptions {
   BalancerFactory balancer = {};
   RetryOptions retry = {};
   HedgeOptions hedge = {};
+  OutlierOptions outlier = {};
+  SlowStartOptions slow_start = {};
   // gRPC's service config, as JSON; empty: none. See Channel::SetServiceConfig.
   std::string service_config = {};
   // Instead of it, the path of a file that has it; empty: none. GetChannel reads it, and fails with

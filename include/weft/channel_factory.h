@@ -90,6 +90,9 @@ struct FactoryStats {
   uint64_t keepalive_timeouts = 0;
   uint64_t protocol_errors =
       0;  // connections closed because the peer broke the protocol or flooded
+  uint64_t ejections = 0;         // of hosts, by OutlierOptions
+  uint64_t ejections_spared = 0;  // that max_ejection_percent did not allow
+  uint64_t panics = 0;            // times that health began to be ignored
   uint64_t resolver_errors = 0;
   uint64_t endpoints_skipped = 0;  // entries of endpoint sets that could not be used
   uint64_t service_configs_refused =
@@ -108,6 +111,8 @@ class ChannelFactory {
     // Defaults of GetChannel(target).
     ChannelOptions channel = {};
     ConnectionOptions connection = {};
+    // Where this process runs; see weft/balancing_options.h. Empty: nowhere in particular.
+    Locality locality = {};
     // Clock, loops, network and randomness; null: the system's. Tests pass a simulation.
     std::shared_ptr<net::Env> env = {};
   };

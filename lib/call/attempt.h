@@ -9,6 +9,7 @@
 #include "base/ref.h"
 #include "base/time.h"
 #include "call/attempt_head.h"
+#include "cluster/member.h"
 #include "pool/exchange.h"
 #include "pool/host_pool.h"
 #include "weft/attempt_log.h"
@@ -20,11 +21,16 @@ class Call;
 
 class Attempt final : public pool::Exchange {
  public:
-  Attempt(Call& call, base::Ref<pool::HostPool> on, AttemptInfo::Why started_for)
-      : host(std::move(on)), why(started_for), call_(call) {}
+  Attempt(Call& call, base::Ref<cluster::Member> on, AttemptInfo::Why started_for)
+      : member(std::move(on)),
+        // Every host of a factory is a HostPool (channel/host_table).
+        host(static_cast<pool::HostPool*>(member->host.get())),
+        why(started_for),
+        call_(call) {}
 
   // Set before it starts.
-  const base::Ref<pool::HostPool> host;  // kept until the call is gone
+  const base::Ref<cluster::Member> member;  // kept until the call is gone, and with it the host
+  pool::HostPool* const host;
   const AttemptInfo::Why why;
   int number = 1;  // from 1, without those that were repeated by themselves
   base::MonoTime started{};
@@ -35,6 +41,7 @@ class Attempt final : public pool::Exchange {
   Response answer;
   size_t body_sent = 0;    // of the request's
   bool committed = false;  // the call has no other any more
+  base::MonoTime answered{};  // a stream's first answer
 
   // With the call's mutex; they stay as they are once the call has ended.
   bool running = true;

@@ -121,7 +121,7 @@ std::vector<const HostView*> Call::Tried() const {
   std::vector<const HostView*> tried;
   std::lock_guard<std::mutex> lock(mutex_);
   tried.reserve(attempts_.size());
-  for (const auto& attempt : attempts_) tried.push_back(attempt->host.get());
+  for (const auto& attempt : attempts_) tried.push_back(attempt->host);
   return tried;
 }
 
@@ -152,7 +152,7 @@ void Call::Pick() {
   for (;;) {
     cluster::Choice choice = target_->cluster->Pick(Facts(tried), wait_for_ready_);
     if (choice.kind == PickResult::Kind::kHost) {
-      if (!StartAttempt(std::move(choice.host), why_))
+      if (!StartAttempt(choice, why_))
         End(Local(absl::CancelledError("cancelled")));
       return;
     }
@@ -222,12 +222,10 @@ void Call::StopWaitingIfCancelled() {
     End(Local(absl::CancelledError("cancelled")));
 }
 
-bool Call::StartAttempt(base::Ref<cluster::Host> host, AttemptInfo::Why why) {
+bool Call::StartAttempt(const cluster::Choice& on, AttemptInfo::Why why) {
   const bool first = attempts_.empty();
   if (!first) Rewind();
-  // Every host of a factory is a HostPool (channel/host_table).
-  auto made = std::make_unique<Attempt>(
-      *this, base::Ref<pool::HostPool>::Adopt(static_cast<pool::HostPool*>(host.Leak())), why);
+  auto made = std::make_unique<Attempt>(*this, on.member, why);
   Attempt& attempt = *made;
   attempt.number = counted_attempts_;
   attempt.started = first && !waited_ ? started_ : target_->clock->Now();
@@ -283,6 +281,7 @@ Call::Losers Call::GiveUpOthers(const Attempt& winner, base::MonoTime now) {
     --running_;
     other->ended = now;
     other->end = Local(absl::CancelledError("another attempt was answered first"));
+    target_->cluster->OnOutcome(*other->member, OutcomeOf(*other), now);
     losers.push_back(other.get());
   }
   return losers;

@@ -164,7 +164,7 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   void Drop() override { Release(); }
   void StopWaitingIfCancelled();
   // False: the call was cancelled, or has ended. The attempt takes over a reference.
-  bool StartAttempt(base::Ref<cluster::Host> host, AttemptInfo::Why why);
+  bool StartAttempt(const cluster::Choice& on, AttemptInfo::Why why);
   http::RequestHead MakeHead(Attempt& attempt, bool tls) const;
   std::vector<const HostView*> Tried() const;
   PickFacts Facts(const std::vector<const HostView*>& tried) const;
@@ -177,6 +177,11 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   Losers GiveUpOthers(const Attempt& winner, base::MonoTime now);
   // The state is kEnded.
   void Finish(http::StreamEnd end, Attempt* attempt, const Losers& losers, event::WakeBatch& wakes);
+
+  // call_outcome.cc: what an attempt that has ended, or lost, says of its host. With mutex_.
+  cluster::Outcome OutcomeOf(const Attempt& attempt) const;
+  cluster::Outcome::Kind KindOf(const Attempt& attempt) const;
+  cluster::Outcome::Kind KindOfLocalEnd(const Attempt& attempt) const;
 
   // call_report.cc: what is told of it.
   absl::Status Describe(http::StreamEnd end) const;

@@ -82,7 +82,7 @@ bool Call::StartBeside(AttemptInfo::Why why) {
     if (choice.kind != PickResult::Kind::kHost) return false;
   }
   Retain();  // the attempt's
-  if (StartAttempt(std::move(choice.host), why)) return true;
+  if (StartAttempt(choice, why)) return true;
   Release();
   return false;
 }
@@ -95,7 +95,7 @@ cluster::Choice Call::PickForHedge(const std::vector<const HostView*>& tried,
     case policy::HedgePlace::kAnyHost: {
       cluster::Choice choice = target_->cluster->Pick(Facts(tried), /*wait_for_ready=*/false);
       // The same host is of use only to who asked for a hedge whatever comes.
-      const HostView* const host = choice.host.get();
+      const HostView* const host = choice.member ? choice.member->host.get() : nullptr;
       if (!hedge_->fixed() && std::find(tried.begin(), tried.end(), host) != tried.end()) return {};
       return choice;
     }
@@ -154,11 +154,10 @@ void Call::TellHedgePolicy(const Attempt* attempt, const absl::Status& end, base
 }
 
 void Call::TakeReport(Attempt& attempt, const Headers& headers) {
-  if (!target_->hedge.wants_reports()) return;
   const std::optional<LoadReport> report = cluster::ReportOf(headers);
   if (!report.has_value()) return;
   const base::MonoTime now = target_->clock->Now();
-  attempt.host->SetReport(*report, now);
+  target_->cluster->OnReport(*attempt.member, *report, now);
   target_->hedge.OnReport(*report, now);
 }
 

@@ -22,6 +22,7 @@ constexpr char kCommitted[] = "something of an answer, or too much of the reques
 void Call::OnAttemptEnd(Attempt& attempt, http::StreamEnd end) {
   const base::MonoTime now = target_->clock->Now();
   Step step;
+  std::optional<cluster::Outcome> outcome;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     attempt.running = false;
@@ -34,11 +35,13 @@ void Call::OnAttemptEnd(Attempt& attempt, http::StreamEnd end) {
       MarkTimeout(attempt);
       attempt.code = CodeOf(attempt);
       const policy::AttemptEnd what = Classify(attempt);
+      outcome = OutcomeOf(attempt);
       if (policy::RetryThrottle* const throttle = Throttle()) Count(*throttle, attempt, what);
       step = Judge(attempt, what);
       Enter(step, now);
     }
   }
+  if (outcome.has_value()) target_->cluster->OnOutcome(*attempt.member, *outcome, now);
   Go(step, attempt, attempt.host->strand().wakes());
 }
 

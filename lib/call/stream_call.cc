@@ -255,6 +255,7 @@ bool StreamCall::Holds(const Attempt& attempt, size_t more) const {
 }
 
 void StreamCall::OnHead(Attempt& attempt) {
+  attempt.answered = target().clock->Now();
   if (!Holds(attempt, 0)) Show(attempt, attempt.host->strand().wakes());
 }
 

@@ -55,6 +55,9 @@ FactoryStats ChannelFactory::Stats() const {
   stats.losers_drained = c.losers_drained.value();
   stats.keepalive_timeouts = c.keepalive_timeouts.value();
   stats.protocol_errors = c.protocol_errors.value();
+  stats.ejections = c.ejections.value();
+  stats.ejections_spared = c.ejections_spared.value();
+  stats.panics = c.panics.value();
   stats.resolver_errors = c.resolver_errors.value();
   stats.endpoints_skipped = c.endpoints_skipped.value();
   stats.service_configs_refused = c.service_configs_refused.value();

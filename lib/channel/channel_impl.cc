@@ -67,6 +67,8 @@ absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
     std::shared_ptr<FactoryImpl> factory, std::string_view target, ChannelOptions options) {
   if (absl::Status status = policy::Validate(options.retry); !status.ok()) return status;
   if (absl::Status status = policy::Validate(options.hedge); !status.ok()) return status;
+  if (absl::Status status = cluster::Validate(options.outlier); !status.ok()) return status;
+  if (absl::Status status = cluster::Validate(options.slow_start); !status.ok()) return status;
   std::shared_ptr<ChannelImpl> channel(
       new ChannelImpl(std::move(factory), target, std::move(options)));
   if (channel->options_.tls.has_value()) {
@@ -94,8 +96,14 @@ ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view 
   authority = options_.authority;
   timeout = options_.timeout;
   const BalancerFactory make = options_.balancer != nullptr ? options_.balancer : RoundRobin();
-  cluster =
-      base::MakeRef<cluster::Cluster>(name, factory_->NextLoop(), make(factory_->NewSeed()));
+  cluster = base::MakeRef<cluster::Cluster>(
+      name, factory_->NextLoop(),
+      cluster::Membership::Options{.balancer = make,
+                                   .seed = factory_->NewSeed(),
+                                   .outlier = options_.outlier,
+                                   .slow_start = options_.slow_start,
+                                   .locality = factory_->options().locality,
+                                   .counters = &factory_->counters()});
   clock = &factory_->clock();
   counters = &factory_->counters();
   random.Seed(factory_->NewSeed());
@@ -246,6 +254,8 @@ std::string ChannelImpl::DebugString() const {
     absl::StrAppend(&text, "  ", host->address(), "  ", base::V(HostStateName(host->state())),
                     "  in flight ", host->in_flight());
     if (entry.endpoint->draining) absl::StrAppend(&text, "  draining");
+    const cluster::Membership::Standing standing = cluster->StandingOf(host);
+    if (standing.ejected) absl::StrAppend(&text, "  ejected: ", standing.why);
     if (const absl::Status last = host->last_error(); !last.ok())
       absl::StrAppend(&text, "  last: ", last.message());
     absl::StrAppend(&text, "\n");

@@ -4,31 +4,33 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/mix.h"
 
 namespace weft::inline v0::cluster {
 
 void PickWaiter::OnTimer() { cluster_->expired_.push_back(this); }
 
-Cluster::Cluster(std::string name, event::Loop& loop, std::unique_ptr<Balancer> balancer)
-    : Alarm(loop), name_(std::move(name)), loop_(loop), balancer_(std::move(balancer)) {}
+Cluster::Cluster(std::string name, event::Loop& loop, Membership::Options options)
+    : Alarm(loop),
+      name_(std::move(name)),
+      loop_(loop),
+      interval_(options.outlier.enabled ? absl::ToChronoNanoseconds(options.outlier.interval)
+                                        : base::MonoDuration::max()),
+      membership_(std::move(options), loop.clock().Now()) {}
 
 Cluster::~Cluster() = default;
 
 void Cluster::Update(std::vector<PickerHost> hosts) {
-  auto next = std::make_shared<State>();
-  next->hosts = std::move(hosts);
-  for (const PickerHost& entry : next->hosts) {
-    if (!entry.endpoint->draining) next->pickable.push_back(entry);
-  }
-  next->picker = balancer_->Update(next->pickable);
-  // Listen to the new ones before they can be picked, and leave the old ones after.
-  const std::shared_ptr<const State> last = state_.Get();
-  for (const PickerHost& entry : next->hosts)
-    static_cast<Host*>(entry.host.get())->AddListener(this);
-  state_.Set(next);
-  has_hosts_.store(true, std::memory_order_release);
-  if (last != nullptr) {
-    for (const PickerHost& entry : last->hosts)
+  {
+    std::lock_guard<std::mutex> lock(membership_mutex_);
+    const base::MonoTime now = loop_.clock().Now();
+    // Listen to the new ones before they can be picked, and leave the old ones after.
+    const std::vector<PickerHost> last = std::exchange(listened_, hosts);
+    for (const PickerHost& entry : hosts) static_cast<Host*>(entry.host.get())->AddListener(this);
+    membership_.Update(std::move(hosts), now);
+    RefreshLocked(now);
+    has_hosts_.store(true, std::memory_order_release);
+    for (const PickerHost& entry : last)
       static_cast<Host*>(entry.host.get())->RemoveListener(this);
   }
   {
@@ -46,34 +48,65 @@ void Cluster::SetError(absl::Status status) {
   Changed();
 }
 
-Choice Cluster::Pick(const PickFacts& facts, bool wait_for_ready) const {
-  Choice choice;
-  choice.version = version_.load(std::memory_order_seq_cst);
-  state_.With([&](const State* state) {
-    if (state == nullptr) return;
-    PickResult result = state->picker->Pick(facts);
-    choice.kind = result.kind;
-    choice.status = std::move(result.status);
-    if (choice.kind == PickResult::Kind::kHost) {
-      if (result.index >= state->pickable.size()) {  // a balancer's mistake
-        choice.kind = PickResult::Kind::kFail;
-        choice.status = absl::InternalError("the balancer picked a host that does not exist");
-        return;
-      }
-      choice.host =
-          base::Ref<Host>::Share(static_cast<Host*>(state->pickable[result.index].host.get()));
-    } else if (choice.kind == PickResult::Kind::kFail) {
-      for (const PickerHost& entry : state->pickable) {
-        const auto* host = static_cast<const Host*>(entry.host.get());
-        const absl::Status last = host->last_error();
-        if (last.ok()) continue;
-        choice.status = absl::Status(
-            choice.status.code(),
-            absl::StrCat(choice.status.message(), "; ", host->address(), " ", last.message()));
-        break;
-      }
+bool Cluster::Refresh(base::MonoTime now) {
+  std::lock_guard<std::mutex> lock(membership_mutex_);
+  return RefreshLocked(now);
+}
+
+bool Cluster::RefreshLocked(base::MonoTime now) {
+  if (listened_.empty()) return false;  // nothing yet, or closed
+  std::vector<base::Ref<Member>> tripped;
+  {
+    std::lock_guard<std::mutex> lock(tripped_mutex_);
+    tripped.swap(tripped_);
+  }
+  const bool busy = busy_.exchange(false, std::memory_order_relaxed);
+  for (const base::Ref<Member>& member : tripped) membership_.OnTrip(*member, now);
+  std::shared_ptr<const Hosts> next = membership_.Refresh(now);
+  RefreshBy(membership_.next(busy));
+  if (next == nullptr) return false;
+  hosts_.Set(std::move(next));
+  return true;
+}
+
+void Cluster::RefreshBy(base::MonoTime when) {
+  if (when == base::kNever) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!closed_.ok()) return;
+  refresh_at_ = std::min(refresh_at_, when);
+  EnsureBy(refresh_at_);
+}
+
+void Cluster::OnOutcome(Member& member, const Outcome& outcome, base::MonoTime now) {
+  const bool tripped = member.Add(outcome, now);
+  if (!busy_.load(std::memory_order_relaxed) && !busy_.exchange(true, std::memory_order_relaxed))
+    RefreshBy(base::After(now, interval_));
+  if (!tripped) return;
+  {
+    std::lock_guard<std::mutex> lock(tripped_mutex_);
+    tripped_.push_back(base::Ref<Member>::Share(&member));
+  }
+  Changed();
+}
+
+void Cluster::OnReport(Member& member, const LoadReport& report, base::MonoTime now) {
+  member.host->SetReport(report, now);
+  const Member::Place place = member.place();
+  hosts_.With([&](const Hosts* hosts) {
+    if (hosts == nullptr) return;
+    for (const Group& group : hosts->groups) {
+      if (group.number == place.group) group.picker->OnReport(place.index, now);
     }
   });
+}
+
+Choice Cluster::Pick(const PickFacts& facts, bool wait_for_ready) const {
+  const uint64_t version = version_.load(std::memory_order_seq_cst);
+  Choice choice;
+  hosts_.With([&](const Hosts* hosts) {
+    if (hosts != nullptr) choice = PickOf(*hosts, facts);
+  });
+  choice.version = version;
   if (choice.kind == PickResult::Kind::kQueue && !has_hosts()) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!error_.ok()) {
@@ -86,27 +119,75 @@ Choice Cluster::Pick(const PickFacts& facts, bool wait_for_ready) const {
   return choice;
 }
 
+// Where the group whose turn it is has no host for the call, the others are asked in their order.
+Choice Cluster::PickOf(const Hosts& hosts, const PickFacts& facts) {
+  const std::vector<Group>& groups = hosts.groups;
+  if (groups.empty()) {
+    return {.kind = PickResult::Kind::kFail,
+            .status = absl::UnavailableError("the service has no endpoints")};
+  }
+  size_t first = 0;
+  if (groups.size() > 1) {
+    const double chance = base::Chance(base::NextRandom(facts.random));
+    while (first + 1 < groups.size() && chance >= groups[first].up_to) ++first;
+  }
+  Choice choice = PickIn(groups[first], facts);
+  for (size_t i = 0; i < groups.size() && choice.kind != PickResult::Kind::kHost; ++i) {
+    if (i == first) continue;
+    Choice other = PickIn(groups[i], facts);
+    if (other.kind != PickResult::Kind::kFail) choice = std::move(other);
+  }
+  return choice;
+}
+
+Choice Cluster::PickIn(const Group& group, const PickFacts& facts) {
+  PickResult result = group.picker->Pick(facts);
+  Choice choice{.kind = result.kind, .status = std::move(result.status)};
+  if (choice.kind == PickResult::Kind::kHost) {
+    if (result.index >= group.members.size()) {  // a balancer's mistake
+      choice.kind = PickResult::Kind::kFail;
+      choice.status = absl::InternalError("the balancer picked a host that does not exist");
+      return choice;
+    }
+    choice.member = group.members[result.index];
+    choice.bounce_above = result.bounce_above;
+  } else if (choice.kind == PickResult::Kind::kFail) {
+    for (const base::Ref<Member>& member : group.members) {
+      const absl::Status last = member->host->last_error();
+      if (last.ok()) continue;
+      choice.status =
+          absl::Status(choice.status.code(), absl::StrCat(choice.status.message(), "; ",
+                                                          member->host->address(), " ",
+                                                          last.message()));
+      break;
+    }
+  }
+  return choice;
+}
+
 Choice Cluster::PickWithRoom(const PickFacts& facts, base::MonoDuration max_age) const {
   constexpr size_t kLooks = 64;  // so that it costs the same whatever the number of hosts
   Choice choice;
-  state_.With([&](const State* state) {
-    if (state == nullptr) return;
-    const std::vector<PickerHost>& hosts = state->pickable;
-    Host* best = nullptr;
+  hosts_.With([&](const Hosts* hosts) {
+    if (hosts == nullptr) return;
     uint32_t least = 0;
-    for (size_t i = 0; i < std::min(hosts.size(), kLooks); ++i) {
-      auto* const host = static_cast<Host*>(hosts[(facts.random + i) % hosts.size()].host.get());
-      const HostView::Reported said = host->reported();
-      const bool fits =
-          facts.now - max_age <= said.at && said.report.HasRoom() && host->state() == HostState::kReady &&
-          std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end();
-      if (!fits || (best != nullptr && said.report.in_flight >= least)) continue;
-      best = host;
-      least = said.report.in_flight;
+    for (const Group& group : hosts->groups) {
+      const std::vector<base::Ref<Member>>& members = group.members;
+      for (size_t i = 0; i < std::min(members.size(), kLooks); ++i) {
+        const base::Ref<Member>& member = members[(facts.random + i) % members.size()];
+        const Host* const host = member->host.get();
+        const HostView::Reported said = host->reported();
+        const bool fits =
+            facts.now - max_age <= said.at && said.report.HasRoom() &&
+            host->state() == HostState::kReady &&
+            std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end();
+        if (!fits || (choice.member && said.report.in_flight >= least)) continue;
+        choice.kind = PickResult::Kind::kHost;
+        choice.member = member;
+        least = said.report.in_flight;
+      }
+      if (choice.member) return;  // before the other zones, and the next priority
     }
-    if (best == nullptr) return;
-    choice.kind = PickResult::Kind::kHost;
-    choice.host = base::Ref<Host>::Share(best);
   });
   return choice;
 }
@@ -166,6 +247,7 @@ void Cluster::Changed() {
 
 void Cluster::Run() {
   kick_posted_.store(false, std::memory_order_seq_cst);
+  Refresh(loop_.now());
   std::vector<PickWaiter*> waiters;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -184,13 +266,18 @@ void Cluster::Run() {
 
 void Cluster::OnAlarm() {
   std::vector<PickWaiter*> over;
+  bool refresh = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     deadlines_.RunDue(loop_.now());
     over.swap(expired_);
     for (PickWaiter* waiter : over) ListOf(*waiter).erase(waiter);
-    if (deadlines_.next() != base::kNever) EnsureBy(deadlines_.next());
+    refresh = refresh_at_ <= loop_.now();
+    if (refresh) refresh_at_ = base::kNever;
+    const base::MonoTime next = std::min(deadlines_.next(), refresh_at_);
+    if (next != base::kNever) EnsureBy(next);
   }
+  if (refresh && Refresh(loop_.now())) Changed();
   for (PickWaiter* waiter : over) {
     if (waiter->sleeps_) {
       waiter->OnPickAgain();
@@ -213,11 +300,13 @@ void Cluster::Close(absl::Status why) {
       }
     }
   }
-  if (const std::shared_ptr<const State> last = state_.Get()) {
-    for (const PickerHost& entry : last->hosts)
+  {
+    std::lock_guard<std::mutex> lock(membership_mutex_);
+    for (const PickerHost& entry : listened_)
       static_cast<Host*>(entry.host.get())->RemoveListener(this);
+    listened_.clear();
+    hosts_.Set(nullptr);
   }
-  state_.Set(nullptr);
   Stop();
   for (PickWaiter* waiter : waiters) {
     waiter->OnWaitOver(why);
@@ -226,8 +315,13 @@ void Cluster::Close(absl::Status why) {
 }
 
 std::vector<PickerHost> Cluster::hosts() const {
-  const std::shared_ptr<const State> state = state_.Get();
-  return state == nullptr ? std::vector<PickerHost>() : state->hosts;
+  const std::shared_ptr<const Hosts> hosts = hosts_.Get();
+  return hosts == nullptr ? std::vector<PickerHost>() : hosts->all;
+}
+
+Membership::Standing Cluster::StandingOf(const HostView* host) const {
+  std::lock_guard<std::mutex> lock(membership_mutex_);
+  return membership_.StandingOf(host);
 }
 
 absl::Status Cluster::error() const {

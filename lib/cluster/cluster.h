@@ -19,6 +19,9 @@
 #include "base/snapshot.h"
 #include "base/time.h"
 #include "cluster/host.h"
+#include "cluster/member.h"
+#include "cluster/membership.h"
+#include "cluster/outcome.h"
 #include "event/alarm.h"
 #include "event/loop.h"
 #include "event/timer_heap.h"
@@ -49,9 +52,10 @@ class PickWaiter : public base::ListNode<PickWaiter>, private event::Timer {
 
 struct Choice {
   PickResult::Kind kind = PickResult::Kind::kQueue;
-  base::Ref<Host> host;  // with kHost
-  absl::Status status;   // with kFail
-  uint64_t version = 0;  // with kQueue: what Wait wants to know
+  base::Ref<Member> member = {};  // with kHost
+  uint32_t bounce_above = 0;  // likewise; see PickResult
+  absl::Status status = {};   // with kFail
+  uint64_t version = 0;       // with kQueue: what Wait wants to know
 };
 
 class Cluster final : public base::RefCounted,
@@ -61,7 +65,7 @@ class Cluster final : public base::RefCounted,
  public:
   static constexpr size_t kMaxWaiting = 65536;
 
-  Cluster(std::string name, event::Loop& loop, std::unique_ptr<Balancer> balancer);
+  Cluster(std::string name, event::Loop& loop, Membership::Options options);
 
   const std::string& name() const { return name_; }
   event::Loop& loop() const { return loop_; }
@@ -85,6 +89,11 @@ class Cluster final : public base::RefCounted,
   // have room for one more, the one with the least in flight by its report; kQueue where there is
   // none. Of many hosts it looks at a few. Any thread.
   Choice PickWithRoom(const PickFacts& facts, base::MonoDuration max_age) const;
+  // An attempt has ended, or what is known of it has changed for good. Any thread.
+  void OnOutcome(Member& member, const Outcome& outcome, base::MonoTime now);
+  // A host has said what its load is. Any thread.
+  void OnReport(Member& member, const LoadReport& report, base::MonoTime now);
+
   // Queues a waiter whose Pick said kQueue at `version`. OUT_OF_RANGE: something changed since,
   // pick again; RESOURCE_EXHAUSTED: too many wait; CANCELLED: closed.
   absl::Status Wait(PickWaiter* waiter, uint64_t version, base::MonoTime deadline);
@@ -100,22 +109,24 @@ class Cluster final : public base::RefCounted,
 
   // Current hosts, for people.
   std::vector<PickerHost> hosts() const;
+  Membership::Standing StandingOf(const HostView* host) const;
   absl::Status error() const;
 
  private:
   friend class PickWaiter;
   ~Cluster() override;  // after Close
-  struct State {
-    std::vector<PickerHost> hosts;     // all
-    std::vector<PickerHost> pickable;  // what the picker's indices mean
-    std::shared_ptr<const Picker> picker;
-  };
 
   void OnHostState() override;
-  void OnAlarm() override;  // deadlines of waiters
+  void OnAlarm() override;  // deadlines of waiters, and what time changes of the membership
   void Run() override;      // after a change: ask the waiters to pick again
   void Drop() override { Release(); }
   void Changed();
+  // Publishes what the membership makes of its facts, if that is something new.
+  bool Refresh(base::MonoTime now);
+  bool RefreshLocked(base::MonoTime now);
+  void RefreshBy(base::MonoTime when);
+  static Choice PickOf(const Hosts& hosts, const PickFacts& facts);
+  static Choice PickIn(const Group& group, const PickFacts& facts);
   // With mutex_.
   absl::Status Enqueue(PickWaiter* waiter, base::IntrusiveList<PickWaiter>& list,
                        base::MonoTime until);
@@ -126,11 +137,19 @@ class Cluster final : public base::RefCounted,
 
   const std::string name_;
   event::Loop& loop_;
-  const std::unique_ptr<Balancer> balancer_;
-  base::Snapshot<State> state_;
+  const base::MonoDuration interval_;  // the outlier detector's
+  base::Snapshot<Hosts> hosts_;
   std::atomic<bool> has_hosts_{false};
   std::atomic<uint64_t> version_{1};
   std::atomic<bool> kick_posted_{false};
+  std::atomic<bool> busy_{false};  // attempts have ended since the membership was refreshed
+
+  mutable std::mutex membership_mutex_;  // before mutex_
+  Membership membership_;
+  std::vector<PickerHost> listened_;  // hosts that tell of their state
+
+  std::mutex tripped_mutex_;
+  std::vector<base::Ref<Member>> tripped_;
 
   mutable std::mutex mutex_;
   absl::Status error_;
@@ -138,6 +157,7 @@ class Cluster final : public base::RefCounted,
   base::IntrusiveList<PickWaiter> waiting_;
   base::IntrusiveList<PickWaiter> sleeping_;
   event::TimerHeap deadlines_;
+  base::MonoTime refresh_at_ = base::kNever;
   std::vector<PickWaiter*> expired_;  // between OnTimer and OnAlarm's end
 };
 

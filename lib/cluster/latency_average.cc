@@ -59,10 +59,9 @@ void LatencyAverage::AddAtLeast(base::MonoDuration took, base::MonoTime now) {
   if (took > Get(now)) Add(took, now);
 }
 
-void LatencyAverage::AddFailure(base::MonoDuration took, base::MonoDuration timeout,
-                                base::MonoTime now) {
-  if (timeout == base::MonoDuration::max()) timeout = took;
-  Add(std::min(std::max({took, timeout, 2 * Get(now)}), kMaxFailure), now);
+void LatencyAverage::AddFailure(base::MonoDuration took, bool again, base::MonoTime now) {
+  const base::MonoDuration average = Get(now);
+  AddAtLeast(std::max(took, again ? std::min(2 * average, kMaxFailure) : average), now);
 }
 
 base::MonoDuration LatencyAverage::Get(base::MonoTime now) const {

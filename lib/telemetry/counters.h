@@ -33,6 +33,9 @@ struct Counters {
   Counter losers_drained;
   Counter keepalive_timeouts;
   Counter protocol_errors;
+  Counter ejections;
+  Counter ejections_spared;
+  Counter panics;
   Counter resolver_errors;
   Counter endpoints_skipped;
   Counter service_configs_refused;

@@ -66,11 +66,13 @@ TEST_CASE("what was given up only raises the average") {
 TEST_CASE("a failure counts as slow, however fast it came") {
   LatencyAverage average;
   average.Add(10ms, kStart);
-  average.AddFailure(1ms, base::MonoDuration::max(), kStart);
+  average.AddFailure(1ms, false, kStart);
+  CHECK(Ms(average.Get(kStart)) == Approx(10));
+  average.AddFailure(1ms, true, kStart);
   CHECK(Ms(average.Get(kStart)) == Approx(20));
-  average.AddFailure(1ms, 300ms, kStart);
+  average.AddFailure(300ms, false, kStart);
   CHECK(Ms(average.Get(kStart)) == Approx(300));
-  for (int i = 0; i < 20; ++i) average.AddFailure(1ms, base::MonoDuration::max(), kStart);
+  for (int i = 0; i < 20; ++i) average.AddFailure(1ms, true, kStart);
   CHECK(Ms(average.Get(kStart)) == Approx(30'000));
 }
 

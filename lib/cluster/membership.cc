@@ -1,0 +1,248 @@
+#include "cluster/membership.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/mix.h"
+#include "cluster/slow_start.h"
+
+namespace weft::inline v0::cluster {
+namespace {
+
+// How finely weights follow slow start: so many steps in a window.
+constexpr int kSlowStartSteps = 20;
+constexpr base::MonoDuration kShortestStep = std::chrono::milliseconds(100);
+
+// Slow start: long over; not begun.
+constexpr base::MonoTime kWarm = base::MonoTime::min();
+constexpr base::MonoTime kNotYet = base::kNever;
+
+Host* HostOf(const PickerHost& entry) { return static_cast<Host*>(entry.host.get()); }
+
+}  // namespace
+
+absl::Status Validate(const SlowStartOptions& options) {
+  if (options.window < absl::ZeroDuration() || options.window > absl::Hours(1))
+    return absl::InvalidArgumentError("SlowStartOptions::window must be from 0 to 1 h");
+  // Written so that NaN is out of range.
+  if (!(options.aggression >= 0.1 && options.aggression <= 10))
+    return absl::InvalidArgumentError("SlowStartOptions::aggression must be from 0.1 to 10");
+  return absl::OkStatus();
+}
+
+Membership::Membership(Options options, base::MonoTime now)
+    : options_(std::move(options)),
+      window_(absl::ToChronoNanoseconds(options_.slow_start.window)) {
+  if (options_.outlier.enabled)
+    detector_.emplace(options_.outlier, base::Random(options_.seed), now);
+}
+
+Membership::LevelKey Membership::KeyOf(const Endpoint& endpoint) const {
+  const Locality& mine = options_.locality;
+  const bool own = !mine.zone.empty() && endpoint.locality.zone == mine.zone &&
+                   endpoint.locality.region == mine.region;
+  return {endpoint.priority, !own};
+}
+
+void Membership::Update(std::vector<PickerHost> hosts, base::MonoTime now) {
+  const bool first = all_.empty();
+  absl::flat_hash_map<const HostView*, size_t> before;
+  before.reserve(entries_.size());
+  for (size_t i = 0; i < entries_.size(); ++i) before.emplace(entries_[i].host.host.get(), i);
+  std::vector<Entry> old = std::move(entries_);
+  entries_.clear();
+  for (auto& [key, level] : levels_) level.entries.clear();
+  std::vector<OutlierDetector::Subject> subjects;
+  for (const PickerHost& host : hosts) {
+    if (host.endpoint->draining) continue;
+    const auto known = before.find(host.host.get());
+    if (known != before.end()) {
+      entries_.push_back(std::move(old[known->second]));
+      entries_.back().host = host;
+    } else {
+      entries_.push_back(
+          {.member = base::MakeRef<Member>(base::Ref<Host>::Share(HostOf(host)),
+                                           options_.outlier.consecutive_failures),
+           .host = host,
+           .began = first ? kWarm : kNotYet});
+    }
+    levels_[KeyOf(*host.endpoint)].entries.push_back(entries_.size() - 1);
+    if (detector_.has_value())
+      subjects.push_back({&entries_.back().member->health, host.host->address()});
+  }
+  std::erase_if(levels_, [](const auto& level) { return level.second.entries.empty(); });
+  all_ = std::move(hosts);
+  set_changed_ = true;
+  // Indices mean other hosts now.
+  for (auto& [key, level] : levels_) level.given.clear();
+  if (detector_.has_value()) Note(detector_->OnHostsChanged(std::move(subjects), now));
+}
+
+void Membership::OnTrip(const Member& member, base::MonoTime now) {
+  if (detector_.has_value()) Note(detector_->OnTrip(member.health, now));
+}
+
+void Membership::Note(const OutlierDetector::Events& events) {
+  if (options_.counters == nullptr) return;
+  for (const OutlierDetector::Event& event : events) {
+    switch (event.kind) {
+      case OutlierDetector::Event::Kind::kEjected:
+        options_.counters->ejections.Add();
+        break;
+      case OutlierDetector::Event::Kind::kSpared:
+        options_.counters->ejections_spared.Add();
+        break;
+      case OutlierDetector::Event::Kind::kReturned:
+        break;
+    }
+  }
+}
+
+// Since when it is connected; and a host that is dialled again and again stays out of reach until
+// that succeeds.
+void Membership::Look(size_t index, base::MonoTime now) {
+  Entry& entry = entries_[index];
+  switch (entry.host.host->state()) {
+    case HostState::kReady:
+      entry.unreachable = false;
+      if (entry.began == kNotYet) entry.began = now;
+      break;
+    case HostState::kBackoff:
+    case HostState::kClosed:
+      entry.unreachable = true;
+      entry.began = kNotYet;
+      break;
+    case HostState::kIdle:
+    case HostState::kConnecting:
+      break;
+  }
+  if (detector_.has_value() && entry.began != kNotYet)
+    entry.began = std::max(entry.began, detector_->standing(index).returned_at);
+}
+
+double Membership::SlowStart(const Entry& entry, base::MonoTime now) const {
+  if (entry.began == kWarm) return 1;
+  const base::MonoDuration since =
+      entry.began == kNotYet ? base::MonoDuration::zero() : now - entry.began;
+  return SlowStartFactor(since, window_, options_.slow_start.aggression);
+}
+
+std::shared_ptr<const Hosts> Membership::Refresh(base::MonoTime now) {
+  refreshed_ = now;
+  if (detector_.has_value()) Note(detector_->OnTime(now));
+  for (size_t i = 0; i < entries_.size(); ++i) Look(i, now);
+  starting_ = false;
+  bool changed = RefreshShares();
+  uint32_t number = 0;
+  for (auto& [key, level] : levels_) changed = RefreshLevel(number++, level, now) || changed;
+  if (!changed && !set_changed_) return nullptr;
+  set_changed_ = false;
+  return Publish();
+}
+
+// Whether they are others than before.
+bool Membership::RefreshShares() {
+  std::vector<Level> facts;
+  facts.reserve(levels_.size());
+  for (const auto& [key, level] : levels_) {
+    const auto healthy = std::count_if(level.entries.begin(), level.entries.end(),
+                                       [this](size_t entry) { return Healthy(entry); });
+    facts.push_back({.priority = key.first,
+                     .own_zone = !key.second,
+                     .hosts = level.entries.size(),
+                     .healthy = static_cast<size_t>(healthy)});
+  }
+  const std::vector<LevelShare> shares =
+      SharesOf(facts, options_.outlier.panic_threshold_percent / 100.0);
+  bool changed = false;
+  size_t i = 0;
+  for (auto& [key, level] : levels_) {
+    const LevelShare share = shares[i++];
+    if (share.panic && !level.share.panic && options_.counters != nullptr)
+      options_.counters->panics.Add();
+    changed = changed || !(share == level.share);
+    level.share = share;
+  }
+  return changed;
+}
+
+// Whether its balancer was told something new.
+bool Membership::RefreshLevel(uint32_t number, LevelState& level, base::MonoTime now) {
+  std::vector<size_t> given;
+  std::vector<double> factors;
+  given.reserve(level.entries.size());
+  factors.reserve(level.entries.size());
+  double most = 0;
+  for (const size_t entry : level.entries) {
+    if (Ejected(entry) && !level.share.panic) continue;
+    given.push_back(entry);
+    factors.push_back(SlowStart(entries_[entry], now));
+    most = std::max(most, factors.back());
+  }
+  std::vector<double> weights(given.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    // Where all of them are new, nobody is spared.
+    weights[i] = entries_[given[i]].host.endpoint->weight * factors[i] / most;
+    starting_ = starting_ || (factors[i] < 1 && entries_[given[i]].began != kNotYet);
+  }
+  if (level.picker != nullptr && given == level.given && weights == level.weights) return false;
+  std::vector<PickerHost> hosts;
+  hosts.reserve(given.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    hosts.push_back(entries_[given[i]].host);
+    hosts.back().weight = weights[i];
+    entries_[given[i]].member->SetPlace({number, static_cast<uint32_t>(i)});
+  }
+  if (level.balancer == nullptr)
+    level.balancer = options_.balancer(base::NextRandom(options_.seed + number));
+  level.picker = level.balancer->Update(hosts);
+  level.given = std::move(given);
+  level.weights = std::move(weights);
+  return true;
+}
+
+std::shared_ptr<const Hosts> Membership::Publish() const {
+  auto hosts = std::make_shared<Hosts>();
+  hosts->all = all_;
+  double up_to = 0;
+  uint32_t number = 0;
+  for (const auto& [key, level] : levels_) {
+    up_to += level.share.share;
+    const uint32_t mine = number++;
+    if (level.given.empty()) continue;
+    Group& group = hosts->groups.emplace_back();
+    group.number = mine;
+    group.balancer = level.balancer;
+    group.picker = level.picker;
+    group.up_to = up_to;
+    group.members.reserve(level.given.size());
+    for (const size_t entry : level.given) group.members.push_back(entries_[entry].member);
+  }
+  return hosts;
+}
+
+base::MonoTime Membership::next(bool busy) const {
+  base::MonoTime next = base::kNever;
+  if (detector_.has_value() && (busy || detector_->ejected() > 0)) next = detector_->next();
+  if (starting_) next = std::min(next, refreshed_ + std::max(window_ / kSlowStartSteps, kShortestStep));
+  return next;
+}
+
+Membership::Standing Membership::StandingOf(const HostView* host) const {
+  for (const auto& [key, level] : levels_) {
+    for (size_t i = 0; i < level.entries.size(); ++i) {
+      const size_t entry = level.entries[i];
+      if (entries_[entry].host.host.get() != host) continue;
+      Standing standing;
+      const auto given = std::find(level.given.begin(), level.given.end(), entry);
+      if (given != level.given.end())
+        standing.weight = level.weights[static_cast<size_t>(given - level.given.begin())];
+      standing.ejected = Ejected(entry);
+      if (standing.ejected) standing.why = detector_->standing(entry).why;
+      return standing;
+    }
+  }
+  return {};
+}
+
+}  // namespace weft::inline v0::cluster
