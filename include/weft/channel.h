@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -23,6 +24,7 @@
 #include "weft/call_handle.h"
 #include "weft/call_options.h"
 #include "weft/hedge_options.h"
+#include "weft/host_info.h"
 #include "weft/outlier_options.h"
 #include "weft/pending_call.h"
 #include "weft/request.h"
@@ -134,7 +136,9 @@ class Channel {
                       absl::AnyInvocable<void(bool) &&> done);
 
   const std::string& target() const;
-  // State of every host, which service config holds and why another does not, for people.
+  // What is known of every host, in the order of the registry. A copy; not for each call.
+  std::vector<HostInfo> Hosts() const;
+  // The same as text, which service config holds and why another does not, for people.
   std::string DebugString() const;
 
  private:

@@ -142,6 +142,7 @@ void Channel::WhenStateIsNot(ChannelState from, absl::Duration timeout,
   impl_->WhenStateIsNot(from, timeout, std::move(done));
 }
 const std::string& Channel::target() const { return impl_->name; }
+std::vector<HostInfo> Channel::Hosts() const { return impl_->Hosts(); }
 std::string Channel::DebugString() const { return impl_->DebugString(); }
 
 }  // namespace weft::inline v0

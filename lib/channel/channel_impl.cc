@@ -249,18 +249,37 @@ std::string ChannelImpl::DebugString() const {
   if (const absl::Status error = cluster->error(); !error.ok())
     absl::StrAppend(&text, "  resolver: ", error.message(), "\n");
   absl::StrAppend(&text, service_config_.DebugString());
-  for (const PickerHost& entry : cluster->hosts()) {
-    const auto* host = static_cast<const cluster::Host*>(entry.host.get());
-    absl::StrAppend(&text, "  ", host->address(), "  ", base::V(HostStateName(host->state())),
-                    "  in flight ", host->in_flight());
-    if (entry.endpoint->draining) absl::StrAppend(&text, "  draining");
-    const cluster::Membership::Standing standing = cluster->StandingOf(host);
-    if (standing.ejected) absl::StrAppend(&text, "  ejected: ", standing.why);
-    if (const absl::Status last = host->last_error(); !last.ok())
-      absl::StrAppend(&text, "  last: ", last.message());
+  for (const HostInfo& host : Hosts()) {
+    absl::StrAppend(&text, "  ", host.endpoint.address, "  ", base::V(HostStateName(host.state)),
+                    "  in flight ", host.in_flight);
+    if (host.endpoint.draining) absl::StrAppend(&text, "  draining");
+    if (host.ejected) absl::StrAppend(&text, "  ejected: ", host.why_ejected);
+    if (!host.last_error.empty()) absl::StrAppend(&text, "  last: ", host.last_error);
     absl::StrAppend(&text, "\n");
   }
   return text;
+}
+
+std::vector<HostInfo> ChannelImpl::Hosts() const {
+  std::vector<HostInfo> infos;
+  if (factory_->Forked()) return infos;  // a lock may be held by a thread that is not here
+  const base::MonoTime now = clock->Now();
+  for (cluster::Membership::Standing& standing : cluster->Standings()) {
+    const auto& host = static_cast<const cluster::Host&>(*standing.host.host);
+    const HostView::Reported reported = host.reported();
+    HostInfo& info = infos.emplace_back();
+    info.endpoint = *standing.host.endpoint;
+    info.state = host.state();
+    info.last_error = std::string(host.last_error().message());
+    info.in_flight = host.in_flight();
+    info.latency = absl::FromChrono(host.latency(now));
+    info.weight = standing.weight;
+    info.ejected = standing.ejected;
+    info.why_ejected = std::move(standing.why);
+    info.report = reported.report;
+    if (reported.at != base::MonoTime::min()) info.report_age = absl::FromChrono(now - reported.at);
+  }
+  return infos;
 }
 
 }  // namespace weft::inline v0::channel

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,6 +17,7 @@
 #include "channel/service_config_source.h"
 #include "net/tls.h"
 #include "weft/channel.h"
+#include "weft/host_info.h"
 #include "weft/resolver.h"
 
 namespace weft::inline v0::channel {
@@ -41,6 +43,7 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
   // Whoever waits for a host ends with `why`; nothing is resolved any more. Any thread.
   void Close(const absl::Status& why);
   std::string DebugString() const;
+  std::vector<HostInfo> Hosts() const;
 
  private:
   class Sink;

@@ -319,9 +319,9 @@ std::vector<PickerHost> Cluster::hosts() const {
   return hosts == nullptr ? std::vector<PickerHost>() : hosts->all;
 }
 
-Membership::Standing Cluster::StandingOf(const HostView* host) const {
+std::vector<Membership::Standing> Cluster::Standings() const {
   std::lock_guard<std::mutex> lock(membership_mutex_);
-  return membership_.StandingOf(host);
+  return membership_.Standings();
 }
 
 absl::Status Cluster::error() const {

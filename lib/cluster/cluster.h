@@ -109,7 +109,7 @@ class Cluster final : public base::RefCounted,
 
   // Current hosts, for people.
   std::vector<PickerHost> hosts() const;
-  Membership::Standing StandingOf(const HostView* host) const;
+  std::vector<Membership::Standing> Standings() const;
   absl::Status error() const;
 
  private:

@@ -228,21 +228,24 @@ base::MonoTime Membership::next(bool busy) const {
   return next;
 }
 
-Membership::Standing Membership::StandingOf(const HostView* host) const {
+std::vector<Membership::Standing> Membership::Standings() const {
+  std::vector<double> weights(entries_.size());
   for (const auto& [key, level] : levels_) {
-    for (size_t i = 0; i < level.entries.size(); ++i) {
-      const size_t entry = level.entries[i];
-      if (entries_[entry].host.host.get() != host) continue;
-      Standing standing;
-      const auto given = std::find(level.given.begin(), level.given.end(), entry);
-      if (given != level.given.end())
-        standing.weight = level.weights[static_cast<size_t>(given - level.given.begin())];
-      standing.ejected = Ejected(entry);
-      if (standing.ejected) standing.why = detector_->standing(entry).why;
-      return standing;
-    }
+    for (size_t i = 0; i < level.given.size(); ++i) weights[level.given[i]] = level.weights[i];
   }
-  return {};
+  std::vector<Standing> standings;
+  standings.reserve(all_.size());
+  size_t entry = 0;
+  for (const PickerHost& host : all_) {
+    Standing& standing = standings.emplace_back();
+    standing.host = host;
+    if (host.endpoint->draining) continue;
+    standing.weight = weights[entry];
+    standing.ejected = Ejected(entry);
+    if (standing.ejected) standing.why = detector_->standing(entry).why;
+    ++entry;
+  }
+  return standings;
 }
 
 }  // namespace weft::inline v0::cluster

@@ -57,11 +57,12 @@ class Membership {
     Locality locality = {};                   // the client's
     telemetry::Counters* counters = nullptr;  // null: nothing is counted
   };
-  // What is said of a host to people.
+  // What is told of a host to people.
   struct Standing {
-    double weight = 0;
+    PickerHost host = {};
+    double weight = 0;  // 0: gets no calls
     bool ejected = false;
-    std::string why = {};
+    std::string why = {};  // with ejected
   };
 
   Membership(Options options, base::MonoTime now);
@@ -76,8 +77,7 @@ class Membership {
   // kNever: time alone changes nothing. `busy`: attempts have ended since the last Refresh.
   base::MonoTime next(bool busy) const;
 
-  // Nothing where it is not a member.
-  Standing StandingOf(const HostView* host) const;
+  std::vector<Standing> Standings() const;
 
  private:
   struct Entry {

@@ -67,7 +67,7 @@ struct Rig {
       endpoint->locality.zone = spec.zone;
       endpoint->weight = spec.weight;
       endpoint->draining = spec.draining;
-      set.push_back({std::move(endpoint), std::shared_ptr<HostView>(host, host.get())});
+      set.push_back({std::move(endpoint), std::shared_ptr<HostView>(host.get(), [keep = host](HostView*) {})});
     }
     membership->Update(std::move(set), now);
     Refresh();
@@ -94,8 +94,15 @@ struct Rig {
     FAIL("no member " + address);
     std::abort();
   }
+  Membership::Standing StandingOf(const std::string& address) const {
+    for (Membership::Standing& standing : membership->Standings()) {
+      if (standing.host.host->address() == address) return std::move(standing);
+    }
+    FAIL("no host " + address);
+    std::abort();
+  }
   double WeightOf(const std::string& address) const {
-    return membership->StandingOf(hosts.at(address).get()).weight;
+    return StandingOf(address).weight;
   }
   void Fail(const std::string& address, int times) {
     Member& member = MemberOf(address);
@@ -154,7 +161,7 @@ TEST_CASE("a host that is ejected is not given to the balancer, until it returns
   CHECK(rig.Refresh());
   CHECK(rig.In(0) == "a c");
   CHECK(rig.counters.ejections.value() == 1);
-  const Membership::Standing standing = rig.membership->StandingOf(rig.hosts["b"].get());
+  const Membership::Standing standing = rig.StandingOf("b");
   CHECK(standing.ejected);
   CHECK_FALSE(standing.why.empty());
   // It stays so when the set changes.
