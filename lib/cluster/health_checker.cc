@@ -69,7 +69,9 @@ HealthChecker::HealthChecker(const HealthCheckOptions& options, base::Random ran
       next_(now) {}
 
 bool HealthChecker::OnEnd(CheckResult result, base::MonoTime now) {
-  const double pause = static_cast<double>(interval_.count()) * random_.Uniform(0.9, 1.1);
+  const base::MonoDuration mean =
+      result == CheckResult::kVoid ? std::min(interval_, kAfterVoid) : interval_;
+  const double pause = static_cast<double>(mean.count()) * random_.Uniform(0.9, 1.1);
   next_ = now + base::MonoDuration(static_cast<int64_t>(pause));
   if (result == CheckResult::kVoid) return false;
   const State says = result == CheckResult::kPassed ? State::kHealthy : State::kUnhealthy;

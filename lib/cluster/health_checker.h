@@ -8,7 +8,8 @@
 //       └───────────────────────────────────────────────────────┘
 //
 // Checks of a fleet's clients come apart from each other by chance: a tenth of the interval each
-// time.
+// time. After one that was void the next is due after a second already: the host may have been
+// about to connect.
 #ifndef WEFT_LIB_CLUSTER_HEALTH_CHECKER_H_
 #define WEFT_LIB_CLUSTER_HEALTH_CHECKER_H_
 
@@ -28,7 +29,7 @@ absl::Status Validate(const HealthCheckOptions& options);
 enum class CheckResult : uint8_t {
   kPassed,
   kFailed,
-  kVoid,  // not made, given up, or noticed late (NoticedLate): as if it had not been
+  kVoid,  // not sent, given up, or noticed late (NoticedLate): as if it had not been
 };
 // What an answer means.
 CheckResult JudgeHttp(const HealthCheckOptions& options, int status);
@@ -39,6 +40,7 @@ CheckResult JudgeGrpc(absl::StatusCode code, std::string_view body);
 class HealthChecker {
  public:
   enum class State : uint8_t { kUnknown, kHealthy, kUnhealthy };
+  static constexpr base::MonoDuration kAfterVoid = std::chrono::seconds(1);
 
   // Its first check is due at once.
   HealthChecker(const HealthCheckOptions& options, base::Random random, base::MonoTime now);

@@ -89,6 +89,18 @@ TEST_CASE("checks are apart by the interval, give or take a tenth") {
   CHECK(most > 10900ms);
 }
 
+TEST_CASE("after a check that was void the next one comes soon") {
+  HealthChecker checker(Options(), base::Random(5), kStart);
+  (void)checker.OnEnd(CheckResult::kVoid, kStart);
+  CHECK(checker.next() - kStart >= 900ms);
+  CHECK(checker.next() - kStart <= 1100ms);
+  HealthCheckOptions often = Options();
+  often.interval = absl::Milliseconds(100);
+  HealthChecker other(often, base::Random(5), kStart);
+  (void)other.OnEnd(CheckResult::kVoid, kStart);
+  CHECK(other.next() - kStart <= 110ms);
+}
+
 TEST_CASE("what answers to checks mean") {
   HealthCheckOptions options = Options();
   CHECK(JudgeHttp(options, 200) == CheckResult::kPassed);
