@@ -1,10 +1,9 @@
 #include "cluster/outlier_detector.h"
 
-#include <algorithm>
-#include <deque>
 #include <string>
 #include <vector>
 
+#include "cluster/outlier_rig.h"
 #include "support/catch.h"
 
 namespace weft::cluster {
@@ -12,70 +11,13 @@ namespace {
 
 using namespace std::chrono_literals;
 using Catch::Matchers::ContainsSubstring;
+using testing::kStart;
+using testing::OutlierRig;
+using testing::Plain;
 using Kind = Outcome::Kind;
 using State = OutlierDetector::State;
 using Input = OutlierDetector::Input;
 using Event = OutlierDetector::Event;
-
-constexpr base::MonoTime kStart{1000s};
-
-// Without jitter, so that times are by hand.
-OutlierOptions Plain() { return {.max_ejection_time_jitter = absl::ZeroDuration()}; }
-
-class Rig {
- public:
-  explicit Rig(size_t hosts, const OutlierOptions& options = Plain(), uint64_t seed = 1)
-      : options_(options), detector(options, base::Random(seed), kStart) {
-    for (size_t i = 0; i < hosts; ++i) AddHost();
-    Tell();
-  }
-  void AddHost() {
-    records.emplace_back(options_.consecutive_failures);
-    set.push_back({&records.back(), "host-" + std::to_string(names_++)});
-  }
-  void Tell() { Note(detector.OnHostsChanged(set, now)); }
-
-  void End(size_t host, Outcome outcome) {
-    HostHealth& health = *set[host].health;
-    if (health.Add(outcome, now)) Note(detector.OnTrip(health, now));
-  }
-  void End(size_t host, Kind kind, int times = 1) {
-    for (int i = 0; i < times; ++i) End(host, Outcome{.kind = kind});
-  }
-  // As the owner's alarm does.
-  void Until(base::MonoTime end) {
-    while (detector.next() <= end) {
-      now = detector.next();
-      Note(detector.OnTime(now));
-    }
-    now = end;
-  }
-  // To the end of so many intervals, having answered `each` at every host in all of them.
-  void Intervals(int count, int each = 0) {
-    for (int i = 0; i < count; ++i) {
-      for (size_t host = 0; host < set.size(); ++host) End(host, Kind::kSuccess, each);
-      Until(kStart + 10s * ((now - kStart) / 10s + 1));
-    }
-  }
-  State StateOf(size_t host) const { return detector.standing(host).state; }
-  int Count(Event::Kind kind) const {
-    return static_cast<int>(
-        std::count_if(seen.begin(), seen.end(), [&](const Event& e) { return e.kind == kind; }));
-  }
-
-  const OutlierOptions options_;
-  OutlierDetector detector;
-  std::deque<HostHealth> records;
-  std::vector<OutlierDetector::Subject> set;
-  OutlierDetector::Events seen;
-  base::MonoTime now = kStart;
-
- private:
-  void Note(OutlierDetector::Events events) {
-    for (Event& event : events) seen.push_back(std::move(event));
-  }
-  int names_ = 0;
-};
 
 TEST_CASE("the table of a host's states") {
   struct Row {
@@ -92,7 +34,7 @@ TEST_CASE("the table of a host's states") {
 }
 
 TEST_CASE("five failures in a row eject a host for 30 s, and it comes back on trial") {
-  Rig rig(4);
+  OutlierRig rig(4);
   rig.End(2, Kind::kError, 4);
   CHECK(rig.StateOf(2) == State::kHealthy);
   rig.End(2, Kind::kTimeout);
@@ -123,7 +65,7 @@ TEST_CASE("five failures in a row eject a host for 30 s, and it comes back on tr
 }
 
 TEST_CASE("one failure ejects a host that returns, for longer each time up to the cap") {
-  Rig rig(4);
+  OutlierRig rig(4);
   rig.End(0, Kind::kError, 5);
   for (const auto length : {30s, 60s, 120s, 240s, 300s, 300s}) {
     REQUIRE(rig.StateOf(0) == State::kEjected);
@@ -139,7 +81,7 @@ TEST_CASE("one failure ejects a host that returns, for longer each time up to th
 }
 
 TEST_CASE("what was sent before the ejection ejects nobody again") {
-  Rig rig(4);
+  OutlierRig rig(4);
   rig.End(0, Kind::kError, 5);
   rig.End(0, Kind::kTimeout, 20);  // the rest of what was running
   CHECK(rig.seen.size() == 1);
@@ -151,7 +93,7 @@ TEST_CASE("what was sent before the ejection ejects nobody again") {
 }
 
 TEST_CASE("each healthy interval makes the next ejection shorter again") {
-  Rig rig(4);
+  OutlierRig rig(4);
   rig.End(0, Kind::kError, 5);
   rig.Until(rig.detector.standing(0).until);
   rig.End(0, Kind::kError);
@@ -176,7 +118,7 @@ TEST_CASE("each healthy interval makes the next ejection shorter again") {
 }
 
 TEST_CASE("an interval at whose end a host is found is no healthy one") {
-  Rig rig(10);
+  OutlierRig rig(10);
   for (int round = 1; round <= 3; ++round) {
     for (size_t host = 0; host < 10; ++host) {
       rig.End(host, Kind::kSuccess, OutlierDetector::kTrial);
@@ -207,7 +149,7 @@ TEST_CASE("at most half of a cluster, at least one of two, and never all") {
     CAPTURE(row.hosts, row.percent);
     OutlierOptions options = Plain();
     options.max_ejection_percent = row.percent;
-    Rig rig(row.hosts, options);
+    OutlierRig rig(row.hosts, options);
     for (size_t host = 0; host < row.hosts; ++host) rig.End(host, Kind::kError, 20);
     CHECK(rig.detector.ejected() == row.ejected);
     CHECK(rig.Count(Event::Kind::kEjected) == static_cast<int>(row.ejected));
@@ -216,7 +158,7 @@ TEST_CASE("at most half of a cluster, at least one of two, and never all") {
 }
 
 TEST_CASE("who was spared is ejected later, while it still fails and there is room") {
-  Rig rig(3);
+  OutlierRig rig(3);
   rig.End(0, Kind::kError, 5);
   rig.End(1, Kind::kError, 6);
   CHECK(rig.StateOf(1) == State::kHealthy);
@@ -232,7 +174,7 @@ TEST_CASE("who was spared is ejected later, while it still fails and there is ro
 }
 
 TEST_CASE("local errors eject as well, by a row of their own") {
-  Rig rig(4);
+  OutlierRig rig(4);
   for (int i = 0; i < 5; ++i) {
     rig.now += 1s;
     rig.End(0, Kind::kNotConnected);
@@ -244,7 +186,7 @@ TEST_CASE("local errors eject as well, by a row of their own") {
 }
 
 TEST_CASE("a stopped process ejects nobody") {
-  Rig rig(10);
+  OutlierRig rig(10);
   rig.now += 60s;  // SIGSTOP
   for (size_t host = 0; host < 10; ++host) {
     for (int i = 0; i < 100; ++i)
@@ -256,7 +198,7 @@ TEST_CASE("a stopped process ejects nobody") {
 }
 
 TEST_CASE("who has too much to do is ejected only where it is alone with that") {
-  Rig rig(10);
+  OutlierRig rig(10);
   for (size_t host = 0; host < 10; ++host) rig.End(host, Kind::kOverloaded, 1000);
   rig.Intervals(1);
   CHECK(rig.seen.empty());
@@ -270,14 +212,14 @@ TEST_CASE("who has too much to do is ejected only where it is alone with that") 
 }
 
 TEST_CASE("a host that fails most of its requests is ejected at the interval's end") {
-  Rig rig(2);
+  OutlierRig rig(2);
   for (int i = 0; i < 15; ++i) {
     rig.End(1, Kind::kError, 4);
     rig.End(1, Kind::kOverloaded);
     rig.End(1, i < 10 ? Kind::kSuccess : Kind::kCensored);
   }
   CHECK(rig.StateOf(1) == State::kEjected);  // by the row without a success, at its fifth
-  Rig other(2);
+  OutlierRig other(2);
   for (int i = 0; i < 20; ++i) {
     other.End(1, Kind::kSuccess);
     other.End(1, Kind::kError, 4);
@@ -286,7 +228,7 @@ TEST_CASE("a host that fails most of its requests is ejected at the interval's e
   CHECK(other.StateOf(1) == State::kHealthy);  // 80 %
   OutlierOptions strict = Plain();
   strict.failure_percentage_threshold = 80;
-  Rig third(2, strict);
+  OutlierRig third(2, strict);
   for (int i = 0; i < 20; ++i) {
     third.End(1, Kind::kSuccess);
     third.End(1, Kind::kError, 4);
@@ -298,7 +240,7 @@ TEST_CASE("a host that fails most of its requests is ejected at the interval's e
 }
 
 TEST_CASE("a slow host is ejected after three slow intervals in a row") {
-  Rig rig(3);
+  OutlierRig rig(3);
   const auto interval = [&](base::MonoDuration last) {
     for (int i = 0; i < 100; ++i) {
       rig.End(0, Outcome{.took = 10ms});
@@ -327,136 +269,6 @@ TEST_CASE("a slow host is ejected after three slow intervals in a row") {
   CHECK(rig.Count(Event::Kind::kEjected) == 1);
   interval(100ms);
   CHECK(rig.Count(Event::Kind::kEjected) == 2);
-}
-
-TEST_CASE("hosts keep their standing when the set changes, in any order") {
-  Rig rig(4);
-  rig.End(1, Kind::kError, 5);
-  rig.AddHost();
-  std::reverse(rig.set.begin(), rig.set.end());
-  rig.Tell();
-  REQUIRE(rig.detector.hosts() == 5);
-  CHECK(rig.StateOf(3) == State::kEjected);
-  CHECK(rig.detector.standing(3).until == kStart + 30s);
-  CHECK(rig.detector.ejected() == 1);
-  // Without it.
-  rig.set.erase(rig.set.begin() + 3);
-  rig.Tell();
-  CHECK(rig.detector.ejected() == 0);
-  CHECK(rig.detector.next() == kStart + 10s);
-  CHECK_FALSE(rig.records[1].Add({.kind = Kind::kError}, rig.now));
-  CHECK(rig.detector.OnTrip(rig.records[1], rig.now).empty());  // of an attempt that ended late
-}
-
-TEST_CASE("where healthy hosts leave, ejected ones return early") {
-  Rig rig(8);
-  for (size_t host : {3, 1, 2}) {
-    rig.End(host, Kind::kError, 5);
-    rig.now += 1s;
-  }
-  CHECK(rig.detector.ejected() == 3);
-  rig.set.resize(4);
-  rig.Tell();
-  CHECK(rig.detector.ejected() == 2);
-  CHECK(rig.StateOf(3) == State::kReturning);  // was first
-  CHECK(rig.seen.back().text == "host-3 returns early, as other hosts have gone");
-  rig.set.erase(rig.set.begin());
-  rig.set.pop_back();
-  rig.Tell();  // 1 and 2 are left
-  CHECK(rig.StateOf(0) == State::kReturning);
-  CHECK(rig.StateOf(1) == State::kEjected);
-  rig.set.erase(rig.set.begin());
-  rig.Tell();
-  CHECK(rig.detector.ejected() == 0);
-}
-
-TEST_CASE("jitter is drawn anew each time, and the same for the same seed") {
-  const auto lengths = [](uint64_t seed) {
-    Rig rig(40, OutlierOptions(), seed);
-    std::vector<base::MonoDuration> all;
-    for (size_t host = 0; host < 20; ++host) {
-      rig.End(host, Kind::kError, 5);
-      all.push_back(rig.detector.standing(host).until - rig.now);
-    }
-    return all;
-  };
-  const std::vector<base::MonoDuration> first = lengths(1);
-  CHECK(first == lengths(1));
-  CHECK(first != lengths(2));
-  const auto [low, high] = std::minmax_element(first.begin(), first.end());
-  CHECK(*low >= 30s);
-  CHECK(*high <= 35s);
-  CHECK(*high - *low > 1s);
-}
-
-TEST_CASE("an owner that is late, and one that is early") {
-  Rig rig(4);
-  rig.End(0, Kind::kError, 5);
-  CHECK(rig.detector.OnTime(kStart + 10s - 1ns).empty());
-  CHECK(rig.detector.next() == kStart + 10s);
-  const OutlierDetector::Events events = rig.detector.OnTime(kStart + 1h);
-  REQUIRE(events.size() == 1);
-  CHECK(events[0].kind == Event::Kind::kReturned);
-  CHECK(rig.detector.next() == kStart + 1h + 10s);
-}
-
-// What must hold whatever happens.
-TEST_CASE("random attempts, hosts that come and go") {
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
-    CAPTURE(seed);
-    base::Random random(seed);
-    OutlierOptions options;
-    options.consecutive_failures = static_cast<int>(random.Below(6));
-    options.max_ejection_percent = 1 + static_cast<int>(random.Below(100));
-    options.latency_intervals = 1;
-    options.success_rate_request_volume = 20;
-    options.failure_percentage_request_volume = 10;
-    options.latency_request_volume = 10;
-    Rig rig(random.Below(12), options, seed);
-    std::vector<double> fails(100, 0);
-    for (double& part : fails) part = random.Below(3) == 0 ? random.Uniform(0, 1) : 0.01;
-    size_t told = 0;
-    bool held = true;
-    for (int step = 0; step < 3000; ++step) {
-      if (random.Below(200) == 0 && rig.records.size() < fails.size()) {
-        rig.AddHost();
-        rig.Tell();
-      }
-      if (random.Below(200) == 0 && !rig.set.empty()) {
-        rig.set.erase(rig.set.begin() + static_cast<ptrdiff_t>(random.Below(rig.set.size())));
-        rig.Tell();
-      }
-      for (size_t host = 0; host < rig.set.size(); ++host) {
-        if (rig.StateOf(host) == State::kEjected) continue;
-        const auto kind = random.Uniform(0, 1) < fails[host]
-                              ? static_cast<Kind>(1 + random.Below(7))
-                              : Kind::kSuccess;
-        rig.End(host, Outcome{.kind = kind,
-                              .took = std::chrono::milliseconds(random.Below(200)),
-                              .noticed_late = random.Below(20) == 0});
-      }
-      rig.Until(rig.now + std::chrono::milliseconds(random.Below(500)));
-
-      size_t ejected = 0;
-      for (size_t host = 0; host < rig.set.size(); ++host) {
-        const OutlierDetector::Standing& standing = rig.detector.standing(host);
-        if (standing.state != State::kEjected) continue;
-        ++ejected;
-        held = held && standing.until > rig.now && standing.until <= rig.now + 305s;
-        held = held && standing.ejections >= 1 && standing.ejections <= 5;
-      }
-      const size_t hosts = rig.set.size();
-      const size_t bound =
-          hosts < 2
-              ? 0
-              : std::clamp<size_t>(hosts * static_cast<size_t>(options.max_ejection_percent) / 100,
-                                   1, hosts - 1);
-      held = held && ejected <= bound && ejected == rig.detector.ejected();
-      held = held && rig.detector.next() > rig.now && rig.detector.next() <= rig.now + 10s;
-      for (; told < rig.seen.size(); ++told) held = held && !rig.seen[told].text.empty();
-    }
-    REQUIRE(held);
-  }
 }
 
 }  // namespace
