@@ -23,7 +23,10 @@ void Attempt::OnData(std::string_view bytes) {
   Touch();
   call_.OnData(*this, bytes);
 }
-void Attempt::OnTrailers(Headers trailers) { answer.trailers = std::move(trailers); }
+void Attempt::OnTrailers(Headers trailers) {
+  call_.TakeReport(*this, trailers);
+  answer.trailers = std::move(trailers);
+}
 http::RequestHead Attempt::RequestHeadFor(bool tls) { return call_.MakeHead(*this, tls); }
 base::MonoTime Attempt::OnLook() { return call_.OnLook(*this); }
 void Attempt::OnExchangeEnd(http::StreamEnd how) { call_.OnAttemptEnd(*this, std::move(how)); }

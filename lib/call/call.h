@@ -233,7 +233,8 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   // Heeded once, when the first answer came or none will. By the attempt that was committed, or
   // after the end.
   void TellHedgePolicy(const Attempt* attempt, const absl::Status& end, base::MonoTime now);
-  void TakeReport(Attempt& attempt, const Headers& headers);
+  // Of its headers or trailers: what its host says of its load, if it does.
+  void TakeReport(Attempt& attempt, const Headers& fields);
 
   const std::shared_ptr<Target> target_;
   Request request_;

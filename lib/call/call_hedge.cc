@@ -153,8 +153,8 @@ void Call::TellHedgePolicy(const Attempt* attempt, const absl::Status& end, base
   if (won) target_->counters->hedges_won.Add();
 }
 
-void Call::TakeReport(Attempt& attempt, const Headers& headers) {
-  const std::optional<LoadReport> report = cluster::ReportOf(headers);
+void Call::TakeReport(Attempt& attempt, const Headers& fields) {
+  const std::optional<LoadReport> report = cluster::ReportOf(fields);
   if (!report.has_value()) return;
   const base::MonoTime now = target_->clock->Now();
   target_->cluster->OnReport(*attempt.member, *report, now);
