@@ -37,7 +37,8 @@ std::string Shown(const weft::FactoryStats& stats) {
   return Counted(stats.connections_opened, "connection") + " opened, " +
          std::to_string(stats.connections_lost) + " lost; " + Counted(stats.dial_failures, "dial") +
          " failed; " +
-         Counted(stats.retries + stats.hedges + stats.transparent_retries, "extra attempt");
+         Counted(stats.retries + stats.hedges + stats.transparent_retries + stats.bounces,
+                 "extra attempt");
 }
 
 double JsonMs(absl::Duration duration) {
@@ -68,7 +69,8 @@ Json ToJson(const weft::FactoryStats& stats) {
           {"dial_failures", stats.dial_failures},
           {"retries", stats.retries},
           {"hedges", stats.hedges},
-          {"transparent_retries", stats.transparent_retries}};
+          {"transparent_retries", stats.transparent_retries},
+          {"bounces", stats.bounces}};
 }
 
 std::string Text(const Json& json) {

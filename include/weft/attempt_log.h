@@ -18,6 +18,7 @@ struct AttemptInfo {
     kByItself,  // nothing of the one before was processed
     kRetry,     // by RetryOptions or a service config, paid for by the budget
     kHedge,     // by HedgeOptions or a service config, beside others that ran; likewise
+    kBounce,    // the host of the one before refused it because of its load (weft/serving.h)
   };
   Why why = Why::kFirst;
   std::string host;

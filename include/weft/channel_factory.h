@@ -80,6 +80,7 @@ struct FactoryStats {
   uint64_t connections_lost = 0;  // closed by anything but this side's own wish
   uint64_t streams_opened = 0;
   uint64_t transparent_retries = 0;
+  uint64_t bounces = 0;  // attempts that hosts refused because of their load (weft/serving.h)
   uint64_t retries = 0;
   uint64_t retries_refused_by_budget = 0;
   uint64_t hedges = 0;

@@ -3,6 +3,7 @@
 #define WEFT_LIB_CALL_ATTEMPT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -35,6 +36,7 @@ class Attempt final : public pool::Exchange {
   int number = 1;  // from 1, without those that were repeated by themselves
   base::MonoTime started{};
   base::MonoTime deadline{};
+  uint32_t bounce_above = 0;  // as in PickResult
 
   // The strand's.
   AttemptHead head;
@@ -47,6 +49,7 @@ class Attempt final : public pool::Exchange {
   bool running = true;
   bool lost = false;       // another one was answered first
   bool timed_out = false;  // by itself, not with the call
+  bool bounced = false;    // refused by its host because of its load, as it was allowed to
   base::MonoTime ended{};  // or lost
   http::StreamEnd end;
   absl::StatusCode code = absl::StatusCode::kOk;  // of the end, or of a whole answer

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 
@@ -43,13 +45,20 @@ class AttemptHead {
     previous_ = static_cast<char>('0' + std::min<size_t>(count, 9));
     fields_[count_++] = {"grpc-previous-rpc-attempts", {&previous_, 1}};
   }
+  // The host may refuse it if it has more than that in flight.
+  void SetBounceAbove(uint32_t in_flight) {
+    const char* const end = std::to_chars(bounce_above_, std::end(bounce_above_), in_flight).ptr;
+    fields_[count_++] = {"weft-bounce-above",
+                         {bounce_above_, static_cast<size_t>(end - bounce_above_)}};
+  }
   std::span<const Headers::Field> fields() const { return {fields_.data(), count_}; }
 
  private:
   char timeout_[http::kGrpcTimeoutBytes];
   std::string traceparent_;
   char previous_ = '0';
-  std::array<Headers::Field, 3> fields_;
+  char bounce_above_[10];
+  std::array<Headers::Field, 4> fields_;
   size_t count_ = 0;
 };
 

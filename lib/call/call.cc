@@ -143,7 +143,8 @@ PickFacts Call::Facts(const std::vector<const HostView*>& tried) const {
   return {.now = target_->clock->Now(),
           .random = target_->random.Next(),
           .hash_key = hash_key_,
-          .tried = tried};
+          .tried = tried,
+          .bounces = bounces_.load(std::memory_order_relaxed)};
 }
 
 void Call::Pick() {
@@ -228,6 +229,7 @@ bool Call::StartAttempt(const cluster::Choice& on, AttemptInfo::Why why) {
   auto made = std::make_unique<Attempt>(*this, on.member, why);
   Attempt& attempt = *made;
   attempt.number = counted_attempts_;
+  attempt.bounce_above = MayBounce() ? on.bounce_above : 0;
   attempt.started = first && !waited_ ? started_ : target_->clock->Now();
   // A service config has none of its own.
   const base::MonoDuration longest = options_.attempt_timeout.has_value()
@@ -335,6 +337,7 @@ http::RequestHead Call::MakeHead(Attempt& attempt, bool tls) const {
     if (attempt.number > 1)
       attempt.head.SetPreviousAttempts(static_cast<size_t>(attempt.number - 1));
   }
+  if (attempt.bounce_above > 0) attempt.head.SetBounceAbove(attempt.bounce_above);
   if (options_.trace.has_value()) attempt.head.SetTrace(*options_.trace, target_->random.Next());
   head.attempt_fields = attempt.head.fields();
   head.has_body = has_body();

@@ -22,6 +22,7 @@
 //   |---------------------------------------|--------------------------|--------------------------|
 //   | good, or not to be bettered           | kEnded; they are         | kEnded                   |
 //   |                                       | abandoned                |                          |
+//   | refused because of its host's load    | another one at once      | another one at once      |
 //   | nothing of it was processed           | another one at once      | another one at once, or  |
 //   |                                       |                          | where that has not       |
 //   |                                       |                          | helped, after a pause    |
@@ -111,6 +112,9 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   bool MayBeBettered(absl::StatusCode code) const {
     return idempotent_ && retry().IsRetryable(code);
   }
+  // Whether its host says that it refused the attempt, unprocessed, because of its load: believed
+  // only where it was allowed to. With its strand held, or after its end.
+  bool SaysBounced(const Attempt& attempt) const;
   // Of the attempt that was committed something came. With its strand held.
   void OnFirstAnswer(const Attempt& attempt);
   // Runs `operation` on each attempt that has not ended.
@@ -150,7 +154,8 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   struct Step {
     Next next = Next::kNothing;
     base::MonoDuration wait{0};  // with kBackOff
-    Losers losers = {};          // with kEnd
+    AttemptInfo::Why why = AttemptInfo::Why::kByItself;  // with kRepeatBeside
+    Losers losers = {};  // with kEnd
   };
 
   // call.cc: the way to an attempt, and the end.
@@ -218,6 +223,11 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
     return config_ != nullptr ? config_->throttle.get() : nullptr;
   }
 
+  // call_bounce.cc: attempts that their host refused because of its load. With mutex_.
+  bool MayBounce() const;  // without
+  void MarkBounce(Attempt& attempt);
+  Step RepeatBounced();
+
   // call_hedge.cc: attempts beside attempts.
   void ArmHedge();
   base::MonoTime NextHedge(const Attempt& attempt, base::MonoTime from) const;
@@ -272,6 +282,7 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   base::MonoTime hedge_at_ = base::kNever;     // the next one is due
   bool told_ = false;                          // the policy of hedges, how it went
   int looks_ = 0;                              // for a host that has room for it
+  std::atomic<int> bounces_{0};                // written with mutex_
   const char* why_no_more_ = "";
 };
 

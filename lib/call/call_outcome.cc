@@ -41,6 +41,7 @@ cluster::Outcome Call::OutcomeOf(const Attempt& attempt) const {
 }
 
 Kind Call::KindOf(const Attempt& attempt) const {
+  if (attempt.bounced) return Kind::kUnprocessed;
   const http::StreamEnd& end = attempt.end;
   if (end.status.ok()) {
     return options_.protocol == Protocol::kHttp ? KindOfStatus(attempt.answer.status)

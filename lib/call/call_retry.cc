@@ -31,12 +31,14 @@ void Call::OnAttemptEnd(Attempt& attempt, http::StreamEnd end) {
       last_ended_ = &attempt;
       attempt.ended = now;
       attempt.end = std::move(end);
+      MarkBounce(attempt);
       processed_ = std::max(processed_, attempt.end.processed);
       MarkTimeout(attempt);
       attempt.code = CodeOf(attempt);
       const policy::AttemptEnd what = Classify(attempt);
       outcome = OutcomeOf(attempt);
-      if (policy::RetryThrottle* const throttle = Throttle()) Count(*throttle, attempt, what);
+      policy::RetryThrottle* const throttle = Throttle();
+      if (throttle != nullptr && !attempt.bounced) Count(*throttle, attempt, what);
       step = Judge(attempt, what);
       Enter(step, now);
     }
@@ -88,7 +90,7 @@ void Call::Go(const Step& step, Attempt& attempt, event::WakeBatch& wakes) {
     case Next::kHedge:
     case Next::kRepeatBeside: {
       const bool hedge = step.next == Next::kHedge;
-      if (!StartBeside(hedge ? AttemptInfo::Why::kHedge : AttemptInfo::Why::kByItself)) {
+      if (!StartBeside(hedge ? AttemptInfo::Why::kHedge : step.why)) {
         GoOnWithout(attempt, wakes);
         return;
       }
@@ -178,6 +180,7 @@ Call::Step Call::Judge(const Attempt& attempt, const policy::AttemptEnd& what) {
   if (attempt.end.status.ok() && what.what == policy::AttemptEnd::What::kOther)
     return {Next::kEnd};  // good
   if (cancelled_) return EndFor("the call was cancelled");
+  if (attempt.bounced) return RepeatBounced();
   const policy::CallFacts facts = {.idempotent = idempotent_,
                                    .grpc = options_.protocol == Protocol::kGrpc,
                                    .refused_before = refused_before_,

@@ -244,14 +244,14 @@ void StreamCall::ForgetSent(const Attempt& attempt) {
   forgotten_ = sent_;
 }
 
-// An answer that another attempt may better is not shown while it is small: an error page, or a
-// gRPC status that is all there is.
+// An answer that another attempt may better is not shown while it is small: an error page, a
+// gRPC status that is all there is, the word of a host that it has too much to do.
 bool StreamCall::Holds(const Attempt& attempt, size_t more) const {
   if (attempt.committed) return false;
   if (options().protocol == Protocol::kGrpc)
     return more == 0 && attempt.answer.headers.Has("grpc-status");
   return attempt.answer.body.size() + more <= kMaxHeldBody &&
-         MayBeBettered(CodeOfHttpStatus(attempt.answer.status));
+         (MayBeBettered(CodeOfHttpStatus(attempt.answer.status)) || SaysBounced(attempt));
 }
 
 void StreamCall::OnHead(Attempt& attempt) {

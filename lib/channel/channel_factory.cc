@@ -46,6 +46,7 @@ FactoryStats ChannelFactory::Stats() const {
   stats.connections_lost = c.connections_lost.value();
   stats.streams_opened = c.streams_opened.value();
   stats.transparent_retries = c.transparent_retries.value();
+  stats.bounces = c.bounces.value();
   stats.retries = c.retries.value();
   stats.retries_refused_by_budget = c.retries_refused_by_budget.value();
   stats.hedges = c.hedges.value();

@@ -78,7 +78,7 @@ std::optional<AttemptLog> ReadAttemptLog(std::string_view text) {
   for (int64_t left = reader.Number(kMaxAttempts); left > 0 && reader.good(); --left) {
     AttemptInfo& attempt = log.attempts.emplace_back();
     attempt.why = static_cast<AttemptInfo::Why>(
-        reader.Number(static_cast<int64_t>(AttemptInfo::Why::kHedge)));
+        reader.Number(static_cast<int64_t>(AttemptInfo::Why::kBounce)));
     attempt.started = absl::Nanoseconds(reader.Number(INT64_MAX));
     attempt.took = absl::Nanoseconds(reader.Number(INT64_MAX));
     attempt.lost = reader.Number(1) != 0;

@@ -24,6 +24,7 @@ struct Counters {
   Counter connections_lost;
   Counter streams_opened;
   Counter transparent_retries;
+  Counter bounces;
   Counter retries;
   Counter retries_refused_by_budget;
   Counter hedges;
