@@ -1,8 +1,9 @@
-// What load reports cost: read by the client with every answer.
+// What load reports cost: made by the server, and read by the client, with every answer.
 #include <benchmark/benchmark.h>
 
 #include "cluster/load_report_header.h"
 #include "weft/headers.h"
+#include "weft/serving.h"
 
 namespace weft {
 namespace {
@@ -34,6 +35,30 @@ BENCHMARK_CAPTURE(ReadReport, TextOfFour, Headers{{"endpoint-load-metrics", kFou
 BENCHMARK_CAPTURE(ReadReport, TextOfAll, Headers{{"endpoint-load-metrics", kAll}}, true);
 BENCHMARK_CAPTURE(ReadReport, BinaryOfFour, Headers{{"endpoint-load-metrics-bin", kFourBinary}},
                   true);
+
+// With the system's clock.
+void ServeRequest(benchmark::State& state) {
+  static ServingLoad load({.workers = 4});
+  for (auto _ : state) {
+    ServingRequest request = load.Begin("100");
+    request.End(true);
+  }
+}
+BENCHMARK(ServeRequest)->Threads(1)->Threads(2);
+
+void WriteText(benchmark::State& state) {
+  ServingLoad load({.workers = 4});
+  load.Begin().End(true);
+  for (auto _ : state) benchmark::DoNotOptimize(load.Report());
+}
+BENCHMARK(WriteText);
+
+void WriteBinary(benchmark::State& state) {
+  ServingLoad load({.workers = 4});
+  load.Begin().End(true);
+  for (auto _ : state) benchmark::DoNotOptimize(load.ReportBinary());
+}
+BENCHMARK(WriteBinary);
 
 }  // namespace
 }  // namespace weft

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::pair<std::string_view, int> kFloors[] = {
-    {"base", 0},                                                      //
+    {"base", 0},       {"serving", 0},                                //
     {"event", 1},      {"telemetry", 1},                              //
     {"net", 2},        {"http", 2},                                   //
     {"http1", 3},      {"http2", 3},                                  //
