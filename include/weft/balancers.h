@@ -66,7 +66,6 @@ BalancerFactory PickFirst(PickFirstOptions options = {});
 // By a ring of 2,048 to 4,096 places, or as many as there are hosts (Karger et al. 1997, gRFC A42):
 // keys that move go only to or from the host that comes or goes, except where the sum of all
 // weights passes a power of two; shares are uneven by some 10 %, much more with hundreds of hosts.
-// A pick is O(log n).
 BalancerFactory RingHash();
 // By a table of 65,537 places (Maglev, NSDI 2016): shares are even to about 1 % up to some hundred
 // hosts; a few other keys move too, and a change of hosts costs some milliseconds.

@@ -28,11 +28,18 @@ HashRing::HashRing(const std::vector<PickerHost>& hosts) {
     places_.push_back(place);
     owners_.push_back(owner);
   }
+  parts_.reserve(size_t{1} << kPartBits);
+  size_t entry = 0;
+  for (uint64_t part = 0; part < uint64_t{1} << kPartBits; ++part) {
+    while (entry < places_.size() && places_[entry] >> (64 - kPartBits) < part) ++entry;
+    parts_.push_back(static_cast<uint32_t>(entry));
+  }
 }
 
 size_t HashRing::Owner(uint64_t key, int step) const {
-  const auto found = std::lower_bound(places_.begin(), places_.end(), key) - places_.begin();
-  return owners_[(static_cast<size_t>(found) + static_cast<size_t>(step)) % owners_.size()];
+  size_t entry = parts_[key >> (64 - kPartBits)];
+  while (entry < places_.size() && places_[entry] < key) ++entry;
+  return owners_[(entry + static_cast<size_t>(step)) % owners_.size()];
 }
 
 }  // namespace weft::inline v0::balance

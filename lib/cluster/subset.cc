@@ -57,11 +57,19 @@ std::vector<size_t> RingSubset(std::span<const std::string_view> addresses, uint
   size = std::max(size, kMinSubset);
   if (addresses.size() <= size) return All(addresses.size());
   std::vector<Ranked> ring = Rank(addresses, /*seed=*/0);
-  std::sort(ring.begin(), ring.end());
   const auto first = static_cast<size_t>(VanDerCorput(client) * ring.size() >> 32);
   std::vector<size_t> chosen;
   chosen.reserve(size);
-  for (size_t i = 0; i < size; ++i) chosen.push_back(ring[(first + i) % ring.size()].index);
+  // Those at [from, to) of the ring; nobody asks for the order of the others.
+  const auto take = [&](size_t from, size_t to) {
+    const auto at = [&](size_t index) { return ring.begin() + static_cast<std::ptrdiff_t>(index); };
+    std::nth_element(ring.begin(), at(from), ring.end());
+    if (to < ring.size()) std::nth_element(at(from), at(to), ring.end());
+    for (size_t i = from; i < to; ++i) chosen.push_back(ring[i].index);
+  };
+  const size_t end = first + size;
+  take(first, std::min(end, ring.size()));
+  if (end > ring.size()) take(0, end - ring.size());
   std::sort(chosen.begin(), chosen.end());
   return chosen;
 }

@@ -152,7 +152,7 @@ TEST_CASE("picks while the set and the states of its hosts change", "[host_set]"
         }
       });
     }
-    for (size_t round = 0; round < 100; ++round) {
+    for (size_t round = 0; round < 30; ++round) {
       for (size_t i = 0; i < 20; ++i) {
         auto& fake = *rig.fakes[(round * 7 + i) % kHosts];
         fake.now = i % 4 == 0 ? HostState::kConnecting : HostState::kReady;

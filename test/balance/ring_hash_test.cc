@@ -52,6 +52,16 @@ TEST_CASE("the size of the ring is bounded, and everybody is in it", "[ring_hash
   CHECK(HashRing(Rig(RingHash(), 10'000).hosts).entries() == 10'000);
 }
 
+TEST_CASE("keys at both ends of the ring have an owner", "[ring_hash]") {
+  for (const size_t count : {1, 5000}) {
+    const HashRing ring(Rig(RingHash(), count).hosts);
+    CHECK(ring.Owner(0, 0) < count);
+    // Past the last entry the first one follows.
+    CHECK(ring.Owner(UINT64_MAX, 0) == ring.Owner(0, 0));
+    CHECK(ring.Owner(UINT64_MAX, 1) == ring.Owner(0, 1));
+  }
+}
+
 TEST_CASE("hosts have entries by weight", "[ring_hash]") {
   const std::vector<double> weights = {1, 2, 4, 8, 1};
   Rig rig(RingHash(), weights);
