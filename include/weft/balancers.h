@@ -14,6 +14,9 @@
 
 namespace weft::inline v0 {
 
+// What a channel has that names none.
+BalancerFactory DefaultBalancer();
+
 // Each call to the next host. Weights are not used.
 BalancerFactory RoundRobin();
 

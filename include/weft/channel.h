@@ -23,6 +23,7 @@
 #include "weft/balancing_options.h"
 #include "weft/call_handle.h"
 #include "weft/call_options.h"
+#include "weft/health_check_options.h"
 #include "weft/hedge_options.h"
 #include "weft/host_info.h"
 #include "weft/outlier_options.h"
@@ -47,12 +48,14 @@ struct ChannelOptions {
   std::string authority = {};
   // Unset: plain HTTP/2 by prior knowledge (h2c).
   std::optional<TlsOptions> tls = {};
-  // Null: round robin.
+  // Null: what the service config names, or else DefaultBalancer() (weft/balancers.h).
   BalancerFactory balancer = {};
   RetryOptions retry = {};
   HedgeOptions hedge = {};
   OutlierOptions outlier = {};
   SlowStartOptions slow_start = {};
+  SubsetOptions subset = {};
+  HealthCheckOptions health_check = {};
   // gRPC's service config, as JSON; empty: none. See Channel::SetServiceConfig.
   std::string service_config = {};
   // Instead of it, the path of a file that has it; empty: none. GetChannel reads it, and fails with

@@ -22,6 +22,7 @@ struct HostInfo {
   double weight = 0;
   bool ejected = false;           // by OutlierOptions
   std::string why_ejected = {};
+  bool fails_checks = false;      // those of HealthCheckOptions
   LoadReport report = {};         // what it last said
   absl::Duration report_age = absl::InfiniteDuration();  // infinite: it never has
 };

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "balance/round_robin.h"
+#include "balance/named.h"
+#include "channel/endpoint_intake.h"
 #include "base/strings.h"
 #include "channel/state_wait.h"
 #include "event/loop.h"
@@ -69,6 +70,8 @@ absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
   if (absl::Status status = policy::Validate(options.hedge); !status.ok()) return status;
   if (absl::Status status = cluster::Validate(options.outlier); !status.ok()) return status;
   if (absl::Status status = cluster::Validate(options.slow_start); !status.ok()) return status;
+  if (absl::Status status = Validate(options.subset); !status.ok()) return status;
+  if (absl::Status status = cluster::Validate(options.health_check); !status.ok()) return status;
   std::shared_ptr<ChannelImpl> channel(
       new ChannelImpl(std::move(factory), target, std::move(options)));
   if (channel->options_.tls.has_value()) {
@@ -76,6 +79,7 @@ absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
     if (!tls.ok()) return tls.status();
     channel->tls_ = *std::move(tls);
   }
+  channel->OpenHealthWatch();
   auto resolver =
       OpenResolver(target, channel->factory_->options().registry, channel->cluster->loop());
   if (!resolver.ok()) return resolver.status();
@@ -91,22 +95,54 @@ ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view 
     : Target(options.retry, options.hedge),
       factory_(std::move(factory)),
       options_(std::move(options)),
-      service_config_(factory_->counters(), [this](auto config) { SetConfig(std::move(config)); }) {
+      service_config_(factory_->counters(), [this](auto config) {
+        // Its own is a program's last word.
+        if (options_.balancer == nullptr) cluster->SetBalancer(BalancerFor(config.get()));
+        SetConfig(std::move(config));
+      }) {
+  if (options_.subset.size > 0 && options_.subset.client_name.empty())
+    options_.subset.client_name = absl::StrCat(factory_->NewSeed());
   name = std::string(target);
   authority = options_.authority;
   timeout = options_.timeout;
-  const BalancerFactory make = options_.balancer != nullptr ? options_.balancer : RoundRobin();
   cluster = base::MakeRef<cluster::Cluster>(
       name, factory_->NextLoop(),
-      cluster::Membership::Options{.balancer = make,
+      cluster::Membership::Options{.balancer = BalancerFor(nullptr),
                                    .seed = factory_->NewSeed(),
                                    .outlier = options_.outlier,
                                    .slow_start = options_.slow_start,
                                    .locality = factory_->options().locality,
-                                   .counters = &factory_->counters()});
+                                   .counters = &factory_->counters(),
+                                   .passes_checks = PassesChecks()});
   clock = &factory_->clock();
   counters = &factory_->counters();
   random.Seed(factory_->NewSeed());
+}
+
+BalancerFactory ChannelImpl::BalancerFor(const call::CallConfig* config) const {
+  if (options_.balancer != nullptr) return options_.balancer;
+  if (config != nullptr && !config->service->balancer().empty())
+    return balance::Named(config->service->balancer());
+  return DefaultBalancer();
+}
+
+// The watch is there before the first set, and as long as the cluster is open.
+std::function<bool(const cluster::Host&)> ChannelImpl::PassesChecks() const {
+  if (options_.health_check.kind == HealthCheckOptions::Kind::kNone) return {};
+  return [this](const cluster::Host& host) {
+    return health_->StateOf(host) == HealthWatch::State::kHealthy;
+  };
+}
+
+void ChannelImpl::OpenHealthWatch() {
+  if (options_.health_check.kind == HealthCheckOptions::Kind::kNone) return;
+  health_ = std::make_shared<HealthWatch>(
+      cluster->loop(),
+      HealthWatch::Setup{.options = options_.health_check,
+                         .authority = authority,
+                         .seed = factory_->NewSeed(),
+                         .factory = factory_,
+                         .on_change = [cluster = cluster] { cluster->OnHealthChange(); }});
 }
 
 ChannelImpl::~ChannelImpl() {
@@ -115,6 +151,7 @@ ChannelImpl::~ChannelImpl() {
     (void)resolver_.release();
     service_config_.Leak();
     (void)cluster.Leak();
+    new std::shared_ptr<HealthWatch>(std::move(health_));  // likewise
     return;
   }
   Close(absl::CancelledError("the channel is gone"));
@@ -132,27 +169,28 @@ void ChannelImpl::Start() {
 
 void ChannelImpl::OnEndpoints(EndpointSet endpoints) {
   std::lock_guard<std::mutex> lock(update_mutex_);
-  std::vector<PickerHost> hosts;
-  std::set<std::string> seen;
-  for (Endpoint& endpoint : endpoints) {
-    const absl::StatusOr<net::Address> address = net::Address::Parse(endpoint.address);
-    // !(> 0) rather than <= 0: not a number is not a weight either.
-    if (!address.ok() || !(endpoint.weight > 0) || !seen.insert(address->text()).second) {
-      counters->endpoints_skipped.Add();
-      continue;
-    }
-    std::shared_ptr<cluster::Host> host =
-        factory_->AcquireHost(*address, options_.tls, tls_, authority);
-    host->Connect();
-    hosts.push_back({std::make_shared<const Endpoint>(std::move(endpoint)), std::move(host)});
-  }
-  if (hosts.empty()) {
+  Intake intake = TakeEndpoints(std::move(endpoints), options_.subset);
+  counters->endpoints_skipped.Add(intake.skipped);
+  warning_ = intake.warning;
+  if (intake.taken.empty()) {
     // An empty set is more often a registry's mistake than the truth: the last good one stays.
     counters->resolver_errors.Add();
-    cluster->SetError(absl::UnavailableError(
-        absl::StrCat("the registry gave no usable endpoint (", endpoints.size(), " unusable)")));
+    cluster->SetError(absl::UnavailableError(absl::StrCat(
+        "the registry gave no usable endpoint (", intake.skipped, " unusable)")));
     return;
   }
+  std::vector<PickerHost> hosts;
+  std::vector<base::Ref<pool::HostPool>> checked;
+  hosts.reserve(intake.taken.size());
+  for (Intake::Taken& taken : intake.taken) {
+    std::shared_ptr<cluster::Host> host =
+        factory_->AcquireHost(taken.address, options_.tls, tls_, authority);
+    host->Connect();
+    if (health_ != nullptr && !taken.endpoint->draining)
+      checked.push_back(base::Ref<pool::HostPool>::Share(static_cast<pool::HostPool*>(host.get())));
+    hosts.push_back({.endpoint = std::move(taken.endpoint), .host = std::move(host)});
+  }
+  if (health_ != nullptr) health_->SetHosts(std::move(checked));
   cluster->Update(std::move(hosts));
 }
 
@@ -237,8 +275,11 @@ void ChannelImpl::Close(const absl::Status& why) {
   service_config_.Close();
   base::PendingCount& closing = factory_->closing();
   closing.Begin();
-  cluster->loop().PostFunction([cluster = cluster, factory = factory_, why, &closing]() mutable {
+  cluster->loop().PostFunction([cluster = cluster, health = health_, factory = factory_, why,
+                                &closing]() mutable {
     cluster->Close(why);
+    if (health != nullptr) health->Close();
+    health.reset();
     factory.reset();  // before the count, as HostTable::Close does
     closing.End();
   });
@@ -248,11 +289,16 @@ std::string ChannelImpl::DebugString() const {
   std::string text = absl::StrCat(name, "\n");
   if (const absl::Status error = cluster->error(); !error.ok())
     absl::StrAppend(&text, "  resolver: ", error.message(), "\n");
+  {
+    std::lock_guard<std::mutex> lock(update_mutex_);
+    if (!warning_.empty()) absl::StrAppend(&text, "  endpoint skipped: ", warning_, "\n");
+  }
   absl::StrAppend(&text, service_config_.DebugString());
   for (const HostInfo& host : Hosts()) {
     absl::StrAppend(&text, "  ", host.endpoint.address, "  ", base::V(HostStateName(host.state)),
                     "  in flight ", host.in_flight);
     if (host.endpoint.draining) absl::StrAppend(&text, "  draining");
+    if (host.fails_checks) absl::StrAppend(&text, "  fails its health checks");
     if (host.ejected) absl::StrAppend(&text, "  ejected: ", host.why_ejected);
     if (!host.last_error.empty()) absl::StrAppend(&text, "  last: ", host.last_error);
     absl::StrAppend(&text, "\n");
@@ -276,6 +322,7 @@ std::vector<HostInfo> ChannelImpl::Hosts() const {
     info.weight = standing.weight;
     info.ejected = standing.ejected;
     info.why_ejected = std::move(standing.why);
+    info.fails_checks = standing.fails_checks;
     info.report = reported.report;
     if (reported.at != base::MonoTime::min()) info.report_age = absl::FromChrono(now - reported.at);
   }

@@ -3,6 +3,7 @@
 #define WEFT_LIB_CHANNEL_CHANNEL_IMPL_H_
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "call/target.h"
 #include "channel/factory_impl.h"
+#include "channel/health_watch.h"
 #include "channel/service_config_source.h"
 #include "net/tls.h"
 #include "weft/channel.h"
@@ -54,14 +56,20 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
   // From the resolver, any thread.
   void OnEndpoints(EndpointSet endpoints);
   void OnError(absl::Status status);
+  BalancerFactory BalancerFor(const call::CallConfig* config) const;
+  std::function<bool(const cluster::Host&)> PassesChecks() const;
+  void OpenHealthWatch();
 
   const std::shared_ptr<FactoryImpl> factory_;
-  const ChannelOptions options_;
+  ChannelOptions options_;
   std::shared_ptr<net::TlsContext> tls_;
   ServiceConfigSource service_config_;
   std::atomic<bool> started_{false};
 
-  std::mutex update_mutex_;  // one set at a time
+  std::shared_ptr<HealthWatch> health_;  // null: no active checks
+
+  mutable std::mutex update_mutex_;  // one set at a time
+  std::string warning_;              // of the last one
   std::mutex resolver_mutex_;
   std::unique_ptr<Resolver> resolver_;
   std::shared_ptr<Sink> sink_;

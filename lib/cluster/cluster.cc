@@ -40,6 +40,15 @@ void Cluster::Update(std::vector<PickerHost> hosts) {
   Changed();
 }
 
+void Cluster::SetBalancer(BalancerFactory balancer) {
+  {
+    std::lock_guard<std::mutex> lock(membership_mutex_);
+    membership_.SetBalancer(std::move(balancer));
+    RefreshLocked(loop_.clock().Now());
+  }
+  Changed();
+}
+
 void Cluster::SetError(absl::Status status) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -123,8 +132,11 @@ Choice Cluster::Pick(const PickFacts& facts, bool wait_for_ready) const {
 Choice Cluster::PickOf(const Hosts& hosts, const PickFacts& facts) {
   const std::vector<Group>& groups = hosts.groups;
   if (groups.empty()) {
-    return {.kind = PickResult::Kind::kFail,
-            .status = absl::UnavailableError("the service has no endpoints")};
+    const std::string why =
+        hosts.unfit == 0 ? "the service has no endpoints"
+                         : absl::StrCat("no endpoint of the service is healthy: ", hosts.unfit,
+                                        " are ejected or fail their health checks");
+    return {.kind = PickResult::Kind::kFail, .status = absl::UnavailableError(why)};
   }
   size_t first = 0;
   if (groups.size() > 1) {

@@ -73,6 +73,10 @@ class Cluster final : public base::RefCounted,
   // The new set, complete; endpoints with `draining` are kept connected but not picked. One thread
   // at a time.
   void Update(std::vector<PickerHost> hosts);
+  // Instead of the one that there was; not null. Any thread.
+  void SetBalancer(BalancerFactory balancer);
+  // What active checks say of some host has changed. Any thread.
+  void OnHealthChange() { Changed(); }
   // There is no set yet, and why. Nothing happens where there is one.
   void SetError(absl::Status status);
   bool closed() const {

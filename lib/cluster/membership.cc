@@ -78,6 +78,14 @@ void Membership::Update(std::vector<PickerHost> hosts, base::MonoTime now) {
   if (detector_.has_value()) Note(detector_->OnHostsChanged(std::move(subjects), now));
 }
 
+void Membership::SetBalancer(BalancerFactory balancer) {
+  options_.balancer = std::move(balancer);
+  for (auto& [key, level] : levels_) {
+    level.balancer = nullptr;
+    level.picker = nullptr;
+  }
+}
+
 void Membership::OnTrip(const Member& member, base::MonoTime now) {
   if (detector_.has_value()) Note(detector_->OnTrip(member.health, now));
 }
@@ -116,6 +124,8 @@ void Membership::Look(size_t index, base::MonoTime now) {
     case HostState::kConnecting:
       break;
   }
+  if (options_.passes_checks != nullptr)
+    entry.fails_checks = !options_.passes_checks(*entry.member->host);
   if (detector_.has_value() && entry.began != kNotYet)
     entry.began = std::max(entry.began, detector_->standing(index).returned_at);
 }
@@ -174,7 +184,7 @@ bool Membership::RefreshLevel(uint32_t number, LevelState& level, base::MonoTime
   factors.reserve(level.entries.size());
   double most = 0;
   for (const size_t entry : level.entries) {
-    if (Ejected(entry) && !level.share.panic) continue;
+    if (!Fit(entry) && !level.share.panic) continue;
     given.push_back(entry);
     factors.push_back(SlowStart(entries_[entry], now));
     most = std::max(most, factors.back());
@@ -209,6 +219,7 @@ std::shared_ptr<const Hosts> Membership::Publish() const {
   for (const auto& [key, level] : levels_) {
     up_to += level.share.share;
     const uint32_t mine = number++;
+    hosts->unfit += level.entries.size() - level.given.size();
     if (level.given.empty()) continue;
     Group& group = hosts->groups.emplace_back();
     group.number = mine;
@@ -243,6 +254,7 @@ std::vector<Membership::Standing> Membership::Standings() const {
     standing.weight = weights[entry];
     standing.ejected = Ejected(entry);
     if (standing.ejected) standing.why = detector_->standing(entry).why;
+    standing.fails_checks = entries_[entry].fails_checks;
     ++entry;
   }
   return standings;

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,6 +41,7 @@ struct Group {
 
 struct Hosts {
   std::vector<PickerHost> all;
+  size_t unfit = 0;  // of which are ejected or fail their health checks, and get no calls
   std::vector<Group> groups;
 };
 
@@ -56,19 +58,24 @@ class Membership {
     SlowStartOptions slow_start = {};
     Locality locality = {};                   // the client's
     telemetry::Counters* counters = nullptr;  // null: nothing is counted
+    // Whether active checks find it healthy; null: there are none.
+    std::function<bool(const Host&)> passes_checks = {};
   };
   // What is told of a host to people.
   struct Standing {
     PickerHost host = {};
     double weight = 0;  // 0: gets no calls
     bool ejected = false;
-    std::string why = {};  // with ejected
+    std::string why = {};       // with ejected
+    bool fails_checks = false;  // the active ones
   };
 
   Membership(Options options, base::MonoTime now);
 
   // The new set, complete.
   void Update(std::vector<PickerHost> hosts, base::MonoTime now);
+  // Another one from now on; not null.
+  void SetBalancer(BalancerFactory balancer);
   // The rule of failures in a row has tripped.
   void OnTrip(const Member& member, base::MonoTime now);
   // What holds at `now`; null: as before. To be called after each of the above, when the state of a
@@ -84,6 +91,7 @@ class Membership {
     base::Ref<Member> member;
     PickerHost host;
     bool unreachable = false;  // since its last dial failed, until one succeeds
+    bool fails_checks = false;
     base::MonoTime began{};    // its slow start; or one of the values in the source
   };
   // Priority, then whether it is not in the client's own zone.
@@ -103,14 +111,16 @@ class Membership {
   }
   LevelKey KeyOf(const Endpoint& endpoint) const;
   void Look(size_t index, base::MonoTime now);
-  bool Healthy(size_t entry) const { return !entries_[entry].unreachable && !Ejected(entry); }
+  // Whether it may be picked at all, were it connected.
+  bool Fit(size_t entry) const { return !entries_[entry].fails_checks && !Ejected(entry); }
+  bool Healthy(size_t entry) const { return Fit(entry) && !entries_[entry].unreachable; }
   bool RefreshShares();
   bool RefreshLevel(uint32_t number, LevelState& level, base::MonoTime now);
   double SlowStart(const Entry& entry, base::MonoTime now) const;
   void Note(const OutlierDetector::Events& events);
   std::shared_ptr<const Hosts> Publish() const;
 
-  const Options options_;
+  Options options_;
   const base::MonoDuration window_;
   std::optional<OutlierDetector> detector_;  // its hosts are entries_
   std::vector<PickerHost> all_;

@@ -31,7 +31,7 @@ struct Fleet {
         return answer(i);
       };
     }
-    client = std::make_unique<SimClient>(*&env, target,
+    client = std::make_unique<SimClient>(env, target,
                                          ChannelFactory::Options{.channel = std::move(channel)});
     REQUIRE(client->RunUntilReady());
     env->RunFor(1s);  // all hosts
