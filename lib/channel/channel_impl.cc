@@ -112,8 +112,7 @@ ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view 
                                    .outlier = options_.outlier,
                                    .slow_start = options_.slow_start,
                                    .locality = factory_->options().locality,
-                                   .counters = &factory_->counters(),
-                                   .passes_checks = PassesChecks()});
+                                   .counters = &factory_->counters()});
   clock = &factory_->clock();
   counters = &factory_->counters();
   random.Seed(factory_->NewSeed());
@@ -126,14 +125,6 @@ BalancerFactory ChannelImpl::BalancerFor(const call::CallConfig* config) const {
   return DefaultBalancer();
 }
 
-// The watch is there before the first set, and as long as the cluster is open.
-std::function<bool(const cluster::Host&)> ChannelImpl::PassesChecks() const {
-  if (options_.health_check.kind == HealthCheckOptions::Kind::kNone) return {};
-  return [this](const cluster::Host& host) {
-    return health_->StateOf(host) == HealthWatch::State::kHealthy;
-  };
-}
-
 void ChannelImpl::OpenHealthWatch() {
   if (options_.health_check.kind == HealthCheckOptions::Kind::kNone) return;
   health_ = std::make_shared<HealthWatch>(
@@ -143,6 +134,11 @@ void ChannelImpl::OpenHealthWatch() {
                          .seed = factory_->NewSeed(),
                          .factory = factory_,
                          .on_change = [cluster = cluster] { cluster->OnHealthChange(); }});
+  // The watch keeps the cluster, so not the other way round.
+  cluster->SetChecks([weak = std::weak_ptr<HealthWatch>(health_)](const cluster::Host& host) {
+    const std::shared_ptr<HealthWatch> watch = weak.lock();
+    return watch == nullptr || watch->StateOf(host) == HealthWatch::State::kHealthy;
+  });
 }
 
 ChannelImpl::~ChannelImpl() {

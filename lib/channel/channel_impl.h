@@ -3,7 +3,6 @@
 #define WEFT_LIB_CHANNEL_CHANNEL_IMPL_H_
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -57,7 +56,6 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
   void OnEndpoints(EndpointSet endpoints);
   void OnError(absl::Status status);
   BalancerFactory BalancerFor(const call::CallConfig* config) const;
-  std::function<bool(const cluster::Host&)> PassesChecks() const;
   void OpenHealthWatch();
 
   const std::shared_ptr<FactoryImpl> factory_;

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -75,7 +76,11 @@ class Cluster final : public base::RefCounted,
   void Update(std::vector<PickerHost> hosts);
   // Instead of the one that there was; not null. Any thread.
   void SetBalancer(BalancerFactory balancer);
-  // What active checks say of some host has changed. Any thread.
+  // Whether active checks find a host healthy. Before the first Update.
+  void SetChecks(std::function<bool(const Host&)> passes) {
+    membership_.SetChecks(std::move(passes));
+  }
+  // What they say of some host has changed. Any thread.
   void OnHealthChange() { Changed(); }
   // There is no set yet, and why. Nothing happens where there is one.
   void SetError(absl::Status status);

@@ -124,8 +124,7 @@ void Membership::Look(size_t index, base::MonoTime now) {
     case HostState::kConnecting:
       break;
   }
-  if (options_.passes_checks != nullptr)
-    entry.fails_checks = !options_.passes_checks(*entry.member->host);
+  if (passes_checks_ != nullptr) entry.fails_checks = !passes_checks_(*entry.member->host);
   if (detector_.has_value() && entry.began != kNotYet)
     entry.began = std::max(entry.began, detector_->standing(index).returned_at);
 }

@@ -58,8 +58,6 @@ class Membership {
     SlowStartOptions slow_start = {};
     Locality locality = {};                   // the client's
     telemetry::Counters* counters = nullptr;  // null: nothing is counted
-    // Whether active checks find it healthy; null: there are none.
-    std::function<bool(const Host&)> passes_checks = {};
   };
   // What is told of a host to people.
   struct Standing {
@@ -76,6 +74,8 @@ class Membership {
   void Update(std::vector<PickerHost> hosts, base::MonoTime now);
   // Another one from now on; not null.
   void SetBalancer(BalancerFactory balancer);
+  // Whether active checks find a host healthy; null: there are none.
+  void SetChecks(std::function<bool(const Host&)> passes) { passes_checks_ = std::move(passes); }
   // The rule of failures in a row has tripped.
   void OnTrip(const Member& member, base::MonoTime now);
   // What holds at `now`; null: as before. To be called after each of the above, when the state of a
@@ -122,6 +122,7 @@ class Membership {
 
   Options options_;
   const base::MonoDuration window_;
+  std::function<bool(const Host&)> passes_checks_;
   std::optional<OutlierDetector> detector_;  // its hosts are entries_
   std::vector<PickerHost> all_;
   std::vector<Entry> entries_;
