@@ -36,7 +36,7 @@ void Simulation::OnArrival() {
   call.first_is_slow = slow;
   call.counted = Counts();
   ++call.refs;
-  events_.InLane(EventQueue::kDeadlines, now_ + setup_.timeout, Kind::kDeadline, id);
+  events_.InLane(kDeadlines, now_ + setup_.timeout, Kind::kDeadline, id);
   ClientState& state = *clients_[client];
   state.retries.Deposit(Mono());
   state.hedges.Deposit(Mono());
@@ -126,7 +126,7 @@ void Simulation::SendTo(uint32_t client, uint32_t id, Kind kind) {
   ++attempt.refs;
   const Nanos stalled_until = clients_[client]->stalled_until[attempt.host];
   if (stalled_until > now_) return events_.At(stalled_until + kOneWay, kind, id);
-  events_.InLane(EventQueue::kNetwork, now_ + kOneWay, kind, id);
+  events_.InLane(kNetwork, now_ + kOneWay, kind, id);
 }
 
 void Simulation::OnHedgeDue(uint32_t id) {
@@ -201,7 +201,7 @@ void Simulation::Cancel(uint32_t id) {
   if (setup_.drain) return;
   SendTo(calls_[attempt.call].client, id, Kind::kReset);
   ++attempt.refs;
-  events_.InLane(EventQueue::kForgetting, now_ + kForgetAfter, Kind::kForget, id);
+  events_.InLane(kForgetting, now_ + kForgetAfter, Kind::kForget, id);
 }
 
 void Simulation::OnForget(uint32_t id) {

@@ -1,88 +1,37 @@
-// EventQueue: what happens next, under virtual time.
-//
-// Most events of this simulation come a constant time after they are asked for (a message's way, a
-// deadline): they are queued in lanes, where adding and taking cost nothing, and only the others in
-// a heap. Of events at the same time, that which was asked for first comes first.
+// What can happen in this simulation, and the lanes of its queue.
 #ifndef WEFT_BENCHMARKS_HEDGE_SIM_EVENT_QUEUE_H_
 #define WEFT_BENCHMARKS_HEDGE_SIM_EVENT_QUEUE_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <queue>
-#include <vector>
+
+#include "sim/event_queue.h"
 
 namespace weft::hedge_sim {
 
-using Nanos = int64_t;
-inline constexpr Nanos kMicro = 1000;
-inline constexpr Nanos kMilli = 1000 * kMicro;
-inline constexpr Nanos kSecond = 1000 * kMilli;
+using sim::kMicro;
+using sim::kMilli;
+using sim::kSecond;
+using sim::Nanos;
 
-struct Event {
-  enum class Kind : uint8_t {
-    kCall,      // the next one arrives
-    kRequest,   // an attempt's request arrives at its host
-    kReset,     // … and its reset
-    kDone,      // … a worker has done it
-    kAnswer,    // … its answer arrives at its client
-    kForget,    // … a cancelled one no longer counts as in flight
-    kHedge,     // a call's hedge is due, or looks again
-    kRetry,     // a call's pause before its retry is over
-    kDeadline,  // a call's time is over
-    kPause,     // a host stands still
-  };
-  Nanos at = 0;
-  uint64_t order = 0;
-  Kind kind = Kind::kCall;
-  uint32_t subject = 0;  // a call, an attempt or a host
-
-  bool operator>(const Event& other) const {
-    return at != other.at ? at > other.at : order > other.order;
-  }
+// The subject is a call, an attempt or a host.
+enum class Kind : uint8_t {
+  kCall,      // the next one arrives
+  kRequest,   // an attempt's request arrives at its host
+  kReset,     // … and its reset
+  kDone,      // … a worker has done it
+  kAnswer,    // … its answer arrives at its client
+  kForget,    // … a cancelled one no longer counts as in flight
+  kHedge,     // a call's hedge is due, or looks again
+  kRetry,     // a call's pause before its retry is over
+  kDeadline,  // a call's time is over
+  kPause,     // a host stands still
 };
 
-class EventQueue {
- public:
-  enum Lane : size_t { kNetwork, kForgetting, kDeadlines, kLanes };
+enum Lane : size_t { kNetwork, kForgetting, kDeadlines, kLanes };
 
-  void At(Nanos at, Event::Kind kind, uint32_t subject) {
-    heap_.push({at, ++order_, kind, subject});
-  }
-  // Never earlier than the one before it in the lane.
-  void InLane(Lane lane, Nanos at, Event::Kind kind, uint32_t subject) {
-    lanes_[lane].push_back({at, ++order_, kind, subject});
-  }
-  bool empty() const {
-    for (const std::deque<Event>& lane : lanes_) {
-      if (!lane.empty()) return false;
-    }
-    return heap_.empty();
-  }
-  // Not empty.
-  Event Pop() {
-    const Event* first = heap_.empty() ? nullptr : &heap_.top();
-    std::deque<Event>* from = nullptr;
-    for (std::deque<Event>& lane : lanes_) {
-      if (lane.empty() || (first != nullptr && lane.front() > *first)) continue;
-      first = &lane.front();
-      from = &lane;
-    }
-    const Event event = *first;
-    if (from == nullptr) {
-      heap_.pop();
-    } else {
-      from->pop_front();
-    }
-    return event;
-  }
-
- private:
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> heap_;
-  std::array<std::deque<Event>, kLanes> lanes_;
-  uint64_t order_ = 0;
-};
+using EventQueue = sim::EventQueue<Kind, kLanes>;
+using Event = EventQueue::Event;
 
 }  // namespace weft::hedge_sim
 

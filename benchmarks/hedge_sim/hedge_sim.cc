@@ -11,7 +11,6 @@
 //   --percentile  hedges at that percentile in place of the adaptive policy
 //   --quick       one seed, a few seconds, no verdicts, as some things take a minute to be learnt;
 //                 the exit status says whether hedging does what it must
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -23,6 +22,7 @@
 #include "hedge_sim/scenarios.h"
 #include "hedge_sim/svg.h"
 #include "policy/hedge_policy.h"
+#include "sim/flags.h"
 
 namespace weft::hedge_sim {
 namespace {
@@ -34,38 +34,25 @@ struct Flags {
   std::string svg;
 };
 
-bool TakeFlag(std::string_view* arg, std::string_view name) {
-  if (arg->substr(0, name.size()) != name) return false;
-  arg->remove_prefix(name.size());
-  return true;
-}
-
-template <typename Number>
-bool Parse(std::string_view text, Number low, Number high, Number* value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-  return error == std::errc() && end == text.data() + text.size() && *value >= low &&
-         *value <= high;
-}
-
-bool ParseFlag(std::string_view arg, Flags* flags) {
+bool TakeArgument(std::string_view arg, Flags* flags) {
   if (arg == "--quick") return flags->run.quick = true;
   if (arg == "--drain") return flags->run.drain = true;
   if (arg == "--true-load") {
     flags->run.balancer = Balancer::kTrueLoad;
     return true;
   }
-  if (TakeFlag(&arg, "--seeds=")) return Parse(arg, 1, 1000, &flags->run.seeds);
-  if (TakeFlag(&arg, "--jobs=")) return Parse(arg, 1, 64, &flags->run.jobs);
-  if (TakeFlag(&arg, "--load=")) return Parse(arg, 0.01, 0.99, &flags->load.emplace());
-  if (TakeFlag(&arg, "--percentile=")) {
+  if (sim::TakeFlag(&arg, "--seeds=")) return sim::ParseFlag(arg, 1, 1000, &flags->run.seeds);
+  if (sim::TakeFlag(&arg, "--jobs=")) return sim::ParseFlag(arg, 1, 64, &flags->run.jobs);
+  if (sim::TakeFlag(&arg, "--load=")) return sim::ParseFlag(arg, 0.01, 0.99, &flags->load.emplace());
+  if (sim::TakeFlag(&arg, "--percentile=")) {
     flags->run.hedge.when = HedgeOptions::When::kAtPercentile;
-    return Parse(arg, 0.5, 0.999, &flags->run.hedge.percentile);
+    return sim::ParseFlag(arg, 0.5, 0.999, &flags->run.hedge.percentile);
   }
-  if (TakeFlag(&arg, "--svg=")) {
+  if (sim::TakeFlag(&arg, "--svg=")) {
     flags->svg = std::string(arg);
     return !arg.empty();
   }
-  if (TakeFlag(&arg, "--cause=")) {
+  if (sim::TakeFlag(&arg, "--cause=")) {
     for (size_t i = 0; i < kCauses; ++i) {
       if (arg == kCauseNames[i]) flags->cause = static_cast<Cause>(i);
     }
@@ -118,7 +105,7 @@ int Run(Flags flags) {
 int main(int argc, char** argv) {
   weft::hedge_sim::Flags flags;
   for (int i = 1; i < argc; ++i) {
-    if (weft::hedge_sim::ParseFlag(argv[i], &flags)) continue;
+    if (weft::hedge_sim::TakeArgument(argv[i], &flags)) continue;
     std::fprintf(stderr, "hedge_sim: %s? See the top of benchmarks/hedge_sim/hedge_sim.cc\n",
                  argv[i]);
     return 2;

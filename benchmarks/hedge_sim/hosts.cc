@@ -68,7 +68,7 @@ void Simulation::SendAnswer(uint32_t id) {
   const HostState& host = hosts_[attempt.host];
   attempt.at = Attempt::At::kGone;
   attempt.report = {.in_flight = host.queued + host.working, .workers = kWorkers};
-  events_.InLane(EventQueue::kNetwork, now_ + kOneWay, Kind::kAnswer, id);
+  events_.InLane(kNetwork, now_ + kOneWay, Kind::kAnswer, id);
 }
 
 void Simulation::OnReset(uint32_t id) {

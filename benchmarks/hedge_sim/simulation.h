@@ -85,8 +85,6 @@ class Simulation {
   Result Run();
 
  private:
-  using Kind = Event::Kind;
-
   void Handle(const Event& event);
   base::MonoTime Mono() const { return base::MonoTime(base::MonoDuration(now_)); }
   bool Hedging() const { return setup_.hedge.when != HedgeOptions::When::kNever; }
