@@ -14,6 +14,7 @@
 #include "balance/rig.h"
 #include "base/snapshot.h"
 #include "support/catch.h"
+#include "weft/reported_load.h"
 
 namespace weft::inline v0::balance {
 namespace {
@@ -31,6 +32,8 @@ std::vector<Kind> All() {
       {"random", Random()},
       {"least_request", LeastRequest()},
       {"peak_ewma", PeakEwma()},
+      {"fresh_load", FreshLoad()},
+      {"prequal", Prequal()},
       {"pick_first", PickFirst()},
       {"pick_first, shuffled", PickFirst({.shuffle = true})},
       {"ring_hash", RingHash(), /*hash_key=*/0x123456789abcdef},

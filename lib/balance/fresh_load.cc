@@ -1,0 +1,295 @@
+#include "balance/fresh_load.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "balance/latest_reporters.h"
+#include "balance/ticks.h"
+#include "base/mix.h"
+#include "weft/balancers.h"
+
+namespace weft::inline v0::balance {
+namespace {
+
+constexpr size_t kRecent = 16;
+constexpr size_t kDrawn = 2;
+constexpr int kTries = 16;            // to draw one by speed
+constexpr float kMostUnequal = 16;    // times the median's service time, and a part of it, at most
+constexpr float kNews = 1.0F / 32;    // weight of a report in the mean load
+constexpr float kTwiceAsFast = 0.2F;  // of a request by worker, while the report is fresh
+constexpr int kMostBounces = 2;
+constexpr auto kForget = std::chrono::seconds(10);
+constexpr float kNever = std::numeric_limits<float>::infinity();
+
+constexpr float kLeastAgeing = InTicks(std::chrono::milliseconds(50));
+constexpr float kMostAgeing = InTicks(std::chrono::milliseconds(250));
+
+// When a host reported, its load by worker in 64ths, and what was sent since.
+class Said {
+ public:
+  static constexpr uint64_t kNothing = 0;
+  static uint64_t Pack(uint32_t tick, float load, uint32_t sent) {
+    const auto fixed = static_cast<uint64_t>(std::clamp(load * 64, 1.0F, 65535.0F));
+    return uint64_t{tick} << 32 | fixed << 16 | std::min(sent, uint32_t{UINT16_MAX});
+  }
+  explicit Said(uint64_t packed) : packed_(packed) {}
+  uint32_t tick() const { return static_cast<uint32_t>(packed_ >> 32); }
+  float load() const { return static_cast<float>(packed_ >> 16 & UINT16_MAX) / 64; }
+  float sent() const { return static_cast<float>(packed_ & UINT16_MAX); }
+
+ private:
+  const uint64_t packed_;  // never 0: an idle host's load counts as a 64th
+};
+
+// Of the list of the last reports: when, and whose.
+uint64_t Slot(uint32_t tick, size_t index) { return uint64_t{tick} << 32 | index; }
+
+float ByWorker(const LoadReport& report) {
+  return 1 / static_cast<float>(std::max(report.workers, 1U));
+}
+
+}  // namespace
+
+class FreshLoadBalancer::FreshLoadPicker final : public Picker {
+ public:
+  FreshLoadPicker(const FreshLoadOptions& options, const std::vector<PickerHost>& hosts,
+                  std::shared_ptr<const Picker> local, std::shared_ptr<Typical> typical);
+  PickResult Pick(const PickFacts& facts) const override;
+  void OnReport(size_t index, MonoTime now) const override;
+
+ private:
+  // 24 bytes, so that a thousand hosts fit into a processor's first cache.
+  struct Entry {
+    std::atomic<uint64_t> said{Said::kNothing};
+    std::atomic<float> chance{1};  // to be drawn, relative to the others
+    std::atomic<float> penalty{1};
+    std::atomic<float> lead{0};       // for its speed, of a request by worker
+    std::atomic<float> by_worker{1};  // 1 / workers
+  };
+  struct Candidate {
+    uint32_t index = 0;
+    float score = kNever;
+  };
+
+  void Note(size_t index, const HostView::Reported& said) const;
+  void SetSpeed(size_t index, const LoadReport& report) const;
+  void FindMost() const;
+  float UpdatePenalty(size_t index, MonoTime now) const;
+  uint32_t Draw(uint64_t* random) const;
+  float ScoreOf(uint32_t index, uint32_t tick) const;
+  bool CanTake(uint32_t index, const PickFacts& facts) const;
+  PickResult Choose(uint32_t index, const PickFacts& facts) const;
+
+  const FreshLoadOptions options_;
+  const std::shared_ptr<const Picker> local_;
+  const std::shared_ptr<Typical> typical_;
+  const std::vector<PickerHost> hosts_;
+  const size_t size_;
+  const std::unique_ptr<Entry[]> entries_;
+  // Tick and index of the last reports.
+  alignas(64) mutable std::array<std::atomic<uint64_t>, kRecent> recent_;
+  mutable std::atomic<uint32_t> reports_{0};
+  mutable std::atomic<float> ageing_{kMostAgeing};  // T, in ticks
+  mutable std::atomic<float> most_{0};              // of all chances
+};
+
+FreshLoadBalancer::FreshLoadPicker::FreshLoadPicker(const FreshLoadOptions& options,
+                                                    const std::vector<PickerHost>& hosts,
+                                                    std::shared_ptr<const Picker> local,
+                                                    std::shared_ptr<Typical> typical)
+    : options_(options),
+      local_(std::move(local)),
+      typical_(std::move(typical)),
+      hosts_(hosts),
+      size_(hosts.size()),
+      entries_(std::make_unique<Entry[]>(size_)) {
+  for (size_t i = 0; i < size_; ++i) {
+    const HostView::Reported said = hosts_[i].host->reported();
+    SetSpeed(i, said.report);
+    if (said.at != MonoTime::min()) Note(i, said);
+  }
+  FindMost();
+  for (const size_t index : LatestReporters(hosts_, kRecent)) {
+    const uint32_t tick = TickOf(hosts_[index].host->reported().at);
+    recent_[reports_.fetch_add(1, std::memory_order_relaxed)].store(Slot(tick, index),
+                                                                    std::memory_order_relaxed);
+  }
+}
+
+void FreshLoadBalancer::FreshLoadPicker::Note(size_t index, const HostView::Reported& said) const {
+  const float by_worker = ByWorker(said.report);
+  entries_[index].by_worker.store(by_worker, std::memory_order_relaxed);
+  const float load = static_cast<float>(said.report.in_flight) * by_worker;
+  entries_[index].said.store(Said::Pack(TickOf(said.at), load, said.sent_since),
+                             std::memory_order_relaxed);
+}
+
+void FreshLoadBalancer::FreshLoadPicker::SetSpeed(size_t index, const LoadReport& report) const {
+  Entry& entry = entries_[index];
+  const float median = typical_->service_time.get();
+  auto takes = static_cast<float>(report.service_time.count());
+  float speed = 1;
+  if (median > 0 && takes > 0) {
+    const bool fails = entry.penalty.load(std::memory_order_relaxed) > 1;
+    takes = std::clamp(takes, fails ? median : median / kMostUnequal, median * kMostUnequal);
+    speed = median / takes;
+  }
+  entry.lead.store(kTwiceAsFast * std::log2(speed), std::memory_order_relaxed);
+  const float chance = static_cast<float>(hosts_[index].weight) *
+                       static_cast<float>(std::max(report.workers, 1U)) * speed * speed;
+  entry.chance.store(chance, std::memory_order_relaxed);
+  if (chance > most_.load(std::memory_order_relaxed))
+    most_.store(chance, std::memory_order_relaxed);
+}
+
+void FreshLoadBalancer::FreshLoadPicker::FindMost() const {
+  float most = 0;
+  for (size_t i = 0; i < size_; ++i)
+    most = std::max(most, entries_[i].chance.load(std::memory_order_relaxed));
+  most_.store(most, std::memory_order_relaxed);
+}
+
+float FreshLoadBalancer::FreshLoadPicker::UpdatePenalty(size_t index, MonoTime now) const {
+  const float penalty = typical_->penalty.Of(*hosts_[index].host, now);
+  std::atomic<float>& known = entries_[index].penalty;
+  if (known.load(std::memory_order_relaxed) != penalty)
+    known.store(penalty, std::memory_order_relaxed);
+  return penalty;
+}
+
+uint32_t FreshLoadBalancer::FreshLoadPicker::Draw(uint64_t* random) const {
+  const float most = most_.load(std::memory_order_relaxed);
+  uint32_t index = 0;
+  for (int i = 0; i < kTries; ++i) {
+    *random = base::NextRandom(*random);
+    index = static_cast<uint32_t>(base::Below(*random, size_));
+    const float level = static_cast<float>(*random & 0xffffff) * 0x1.0p-24F * most;
+    if (level < entries_[index].chance.load(std::memory_order_relaxed)) break;
+  }
+  return index;
+}
+
+float FreshLoadBalancer::FreshLoadPicker::ScoreOf(uint32_t index, uint32_t tick) const {
+  const Entry& entry = entries_[index];
+  const float mean = typical_->load.load(std::memory_order_relaxed);
+  const uint64_t packed = entry.said.load(std::memory_order_relaxed);
+  const Said said(packed);
+  const float by_worker = entries_[index].by_worker.load(std::memory_order_relaxed);
+  const auto age = static_cast<float>(TicksSince(said.tick(), tick));
+  float load = mean;
+  if (packed == Said::kNothing || age > InTicks(kForget)) {
+    load += static_cast<float>(hosts_[index].host->in_flight()) * by_worker;
+  } else {
+    // As good as e^-x here.
+    const float left = std::max(0.0F, 1 - age / (4 * ageing_.load(std::memory_order_relaxed)));
+    const float fresh = left * left * left * left;
+    const float lead = entry.lead.load(std::memory_order_relaxed);
+    load += (said.load() - lead - mean) * fresh + said.sent() * by_worker;
+  }
+  return (load + 1) * entry.penalty.load(std::memory_order_relaxed);
+}
+
+bool FreshLoadBalancer::FreshLoadPicker::CanTake(uint32_t index, const PickFacts& facts) const {
+  const HostView* const host = hosts_[index].host.get();
+  return host->state() == HostState::kReady &&
+         std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end();
+}
+
+PickResult FreshLoadBalancer::FreshLoadPicker::Pick(const PickFacts& facts) const {
+  const uint32_t reports = std::min<uint32_t>(reports_.load(std::memory_order_relaxed), kRecent);
+  if (reports == 0) return local_->Pick(facts);
+  const uint32_t tick = TickOf(facts.now);
+  std::array<Candidate, kDrawn + kRecent> candidates;
+  uint64_t random = facts.random;
+  for (size_t i = 0; i < kDrawn; ++i) {
+    const uint32_t index = Draw(&random);
+    UpdatePenalty(index, facts.now);  // that of one that gets no calls falls as well
+    candidates[i] = {index, ScoreOf(index, tick)};
+  }
+  for (size_t i = 0; i < reports; ++i) {
+    const auto index = static_cast<uint32_t>(recent_[i].load(std::memory_order_relaxed));
+    candidates[kDrawn + i] = {index, ScoreOf(index, tick)};
+  }
+  for (size_t left = kDrawn + reports; left > 0; --left) {
+    Candidate* const best = std::min_element(
+        candidates.begin(), candidates.begin() + static_cast<ptrdiff_t>(kDrawn + reports),
+        [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
+    if (best->score == kNever) break;
+    // One that has failed since it reported may not be the best any more.
+    const float known = entries_[best->index].penalty.load(std::memory_order_relaxed);
+    const float penalty = UpdatePenalty(best->index, facts.now);
+    if (!CanTake(best->index, facts)) {
+      best->score = kNever;
+    } else if (penalty > 1.01F * known) {
+      best->score *= penalty / known;
+    } else {
+      return Choose(best->index, facts);
+    }
+  }
+  return local_->Pick(facts);
+}
+
+PickResult FreshLoadBalancer::FreshLoadPicker::Choose(uint32_t index,
+                                                      const PickFacts& facts) const {
+  std::atomic<uint64_t>& said = entries_[index].said;
+  if (said.load(std::memory_order_relaxed) != Said::kNothing)
+    said.fetch_add(1, std::memory_order_relaxed);
+  PickResult result = PickResult::Host(index);
+  if (options_.bounce_at > 0 && facts.bounces < kMostBounces) {
+    const float mean = typical_->load.load(std::memory_order_relaxed) /
+                       entries_[index].by_worker.load(std::memory_order_relaxed);
+    result.bounce_above =
+        std::max(1U, static_cast<uint32_t>(options_.bounce_at * static_cast<double>(mean)));
+  }
+  return result;
+}
+
+void FreshLoadBalancer::FreshLoadPicker::OnReport(size_t index, MonoTime now) const {
+  if (index >= size_) return;
+  const HostView::Reported said = hosts_[index].host->reported();
+  if (said.at == MonoTime::min()) return;
+  const uint32_t count = reports_.fetch_add(1, std::memory_order_relaxed);
+  const size_t other = base::Below(base::NextRandom(count), size_);
+  if (other != index) typical_->penalty.Learn(said.report, *hosts_[other].host, now);
+  UpdatePenalty(index, now);
+  const float load = static_cast<float>(said.report.in_flight) * ByWorker(said.report);
+  const float mean = typical_->load.load(std::memory_order_relaxed);
+  typical_->load.store(mean + (load - mean) * kNews, std::memory_order_relaxed);
+  typical_->service_time.Add(static_cast<float>(said.report.service_time.count()));
+  SetSpeed(index, said.report);
+  Note(index, said);
+
+  std::atomic<uint64_t>& slot = recent_[count % kRecent];
+  const uint32_t tick = TickOf(now);
+  if (count >= kRecent) {
+    const auto oldest = static_cast<uint32_t>(slot.load(std::memory_order_relaxed) >> 32);
+    const float gap = static_cast<float>(TicksSince(oldest, tick)) / kRecent;
+    ageing_.store(std::clamp(gap, kLeastAgeing, kMostAgeing), std::memory_order_relaxed);
+  }
+  slot.store(Slot(tick, index), std::memory_order_relaxed);
+  if (count % size_ == 0) FindMost();
+}
+
+FreshLoadBalancer::FreshLoadBalancer(const FreshLoadOptions& options,
+                                     std::unique_ptr<Balancer> local)
+    : options_(options), local_(std::move(local)) {}
+
+std::shared_ptr<const Picker> FreshLoadBalancer::Update(const std::vector<PickerHost>& hosts) {
+  return std::make_shared<FreshLoadPicker>(options_, hosts, local_->Update(hosts), typical_);
+}
+
+}  // namespace weft::inline v0::balance
+
+namespace weft::inline v0 {
+
+BalancerFactory FreshLoad(FreshLoadOptions options) {
+  return [options, local = PeakEwma()](uint64_t seed) {
+    return std::make_unique<balance::FreshLoadBalancer>(options, local(seed));
+  };
+}
+
+}  // namespace weft::inline v0
