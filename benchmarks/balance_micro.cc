@@ -12,6 +12,7 @@
 #include "cluster/host.h"
 #include "cluster/subset.h"
 #include "weft/balancers.h"
+#include "weft/reported_load.h"
 
 namespace weft {
 namespace {
@@ -99,6 +100,8 @@ void RegisterAll() {
       {"LeastRequest/weights", LeastRequest(), {1, 2, 3}},
       {"PeakEwma", PeakEwma()},
       {"WeightedRoundRobin", WeightedRoundRobin()},
+      {"FreshLoad", FreshLoad()},
+      {"Prequal", Prequal()},
       {"PickFirst", PickFirst()},
       {"RingHash", RingHash()},
       {"RingHash/weights", RingHash(), {1, 2, 3}},
