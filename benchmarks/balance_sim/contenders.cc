@@ -1,0 +1,83 @@
+#include "balance_sim/contenders.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "balance/prequal.h"
+#include "balance_sim/client_host.h"
+#include "base/mix.h"
+#include "weft/balancers.h"
+#include "weft/reported_load.h"
+
+namespace weft::balance_sim {
+namespace {
+
+class OraclePicker final : public Picker {
+ public:
+  explicit OraclePicker(const std::vector<PickerHost>& hosts) : hosts_(hosts) {}
+
+  PickResult Pick(const PickFacts& facts) const override {
+    size_t best = 0;
+    double least = 0;
+    // From anywhere on, as many are alike.
+    const size_t first = base::Below(facts.random, hosts_.size());
+    for (size_t i = 0; i < hosts_.size(); ++i) {
+      const size_t index = (first + i) % hosts_.size();
+      const double takes = TakesAt(index);
+      if (i > 0 && takes >= least) continue;
+      least = takes;
+      best = index;
+    }
+    return PickResult::Host(best);
+  }
+
+ private:
+  // A worker's time that is before the call and its own, over the speed.
+  double TakesAt(size_t index) const {
+    const Server& server = static_cast<const ClientHost*>(hosts_[index].host.get())->server();
+    const double more = server.in_flight() + 1.0 - server.workers;
+    return (1 + (more > 0 ? more / server.workers : 0)) / server.speed_now;
+  }
+
+  const std::vector<PickerHost> hosts_;
+};
+
+class OracleBalancer final : public Balancer {
+ public:
+  std::shared_ptr<const Picker> Update(const std::vector<PickerHost>& hosts) override {
+    return std::make_shared<OraclePicker>(hosts);
+  }
+};
+
+// The paper's: three probes for each call, beside the report that comes with its answer.
+constexpr int kProbes = 3;
+BalancerFactory ProbingPrequal(std::chrono::nanoseconds max_age) {
+  return [max_age, local = LeastRequest()](uint64_t seed) {
+    return std::make_unique<balance::PrequalBalancer>(PrequalOptions{.max_age = max_age},
+                                                      kProbes + 1, local(seed));
+  };
+}
+
+}  // namespace
+
+BalancerFactory Oracle() {
+  return [](uint64_t) { return std::make_unique<OracleBalancer>(); };
+}
+
+std::vector<Contender> AllContenders() {
+  return {
+      {"random", Random()},
+      {"round robin", RoundRobin()},
+      {"least request", LeastRequest()},
+      {"peak EWMA", PeakEwma()},
+      {"Prequal", Prequal()},
+      {"Prequal, probes 1 s", ProbingPrequal(std::chrono::seconds(1)), kProbes},
+      {"Prequal, probes 0.1 s", ProbingPrequal(std::chrono::milliseconds(100)), kProbes},
+      {"fresh load", FreshLoad()},
+      {"fresh load, bounce 2", FreshLoad({.bounce_at = 2})},
+      {"oracle", Oracle()},
+  };
+}
+
+}  // namespace weft::balance_sim

@@ -1,0 +1,55 @@
+// The table of one scenario: each balancer at each load, and how much load it bears.
+#ifndef WEFT_BENCHMARKS_BALANCE_SIM_TABLE_H_
+#define WEFT_BENCHMARKS_BALANCE_SIM_TABLE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "balance_sim/contenders.h"
+#include "balance_sim/scenarios.h"
+#include "sim/runs.h"
+
+namespace weft::balance_sim {
+
+struct TableOptions {
+  int seeds = 1;
+  int jobs = 1;
+  bool headroom = false;  // takes four times as long
+};
+
+// Over seeds; milliseconds.
+struct Cell {
+  sim::Spread p50;
+  sim::Spread p99;
+  sim::Spread p999;
+  sim::Spread errors;    // share of calls
+  sim::Spread at_first;  // share of calls that went to the first server
+  sim::Spread busiest;   // by the mean
+  sim::Spread probes;    // per call
+  sim::Spread bounces;   // per call
+};
+
+struct Row {
+  std::string name;
+  std::vector<Cell> cells = {};  // one for each load
+  // The highest load with a p99 of no more than 5 and 2 times that of servers with nothing to do;
+  // 0: not looked for.
+  sim::Spread headroom5 = {};
+  sim::Spread headroom2 = {};
+};
+
+struct Table {
+  Scenario scenario;
+  std::vector<Row> rows = {};  // one for each contender
+
+  const Row* Find(const std::string& name) const;
+};
+
+Table Measure(const Scenario& scenario, const std::vector<Contender>& contenders,
+              const TableOptions& options);
+void Print(const Table& table);
+
+}  // namespace weft::balance_sim
+
+#endif  // WEFT_BENCHMARKS_BALANCE_SIM_TABLE_H_

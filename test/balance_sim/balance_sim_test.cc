@@ -1,0 +1,91 @@
+// The library's balancers on a simulated fleet. Figures are of one seed and a few seconds;
+// benchmarks/README.md has those that count.
+#include <cmath>
+
+#include "balance_sim/contenders.h"
+#include "balance_sim/model.h"
+#include "support/catch.h"
+#include "weft/balancers.h"
+#include "weft/reported_load.h"
+
+namespace weft::balance_sim {
+namespace {
+
+Setup Short(const BalancerFactory& balancer, double load) {
+  return {.balancer = balancer, .load = load, .from = 2 * kSecond, .until = 8 * kSecond};
+}
+
+TEST_CASE("a fleet's latency is what queueing theory says") {
+  // Next to nothing waits: exponential work, and half a millisecond on the way.
+  const Result idle = Simulate(Short(Random(), 0.01));
+  CHECK(idle.Millis(0.5) == Approx(10 * std::log(2) + 0.5).epsilon(0.1));
+  // Each server an M/M/1 queue of its own: what is exponential is the whole time.
+  const Result random = Simulate(Short(Random(), 0.5));
+  CHECK(random.Millis(0.5) == Approx(20 * std::log(2) + 0.5).epsilon(0.05));
+  CHECK(random.Millis(0.99) == Approx(20 * std::log(100) + 0.5).epsilon(0.08));
+  CHECK(static_cast<double>(random.calls) == Approx(0.5 * 10'000 * 6).epsilon(0.03));
+  CHECK(random.errors == 0);
+  CHECK(random.BusiestByMean() < 1.3);
+  // The same seed is the same run.
+  Setup setup = Short(LeastRequest(), 0.5);
+  CHECK(Simulate(setup).Millis(0.99) == Simulate(setup).Millis(0.99));
+  setup.seed = 2;
+  CHECK(Simulate(setup).calls != random.calls);
+}
+
+TEST_CASE("fresh reports beat what a client can know by itself") {
+  Setup setup = Short(FreshLoad(), 0.9);
+  const Result fresh = Simulate(setup);
+  setup.balancer = FreshLoad({.bounce_at = 2});
+  const Result bouncing = Simulate(setup);
+  setup.balancer = RoundRobin();
+  const Result round_robin = Simulate(setup);
+  setup.balancer = LeastRequest();
+  const Result least_request = Simulate(setup);
+  setup.balancer = Oracle();
+  const Result oracle = Simulate(setup);
+  CHECK(fresh.calls == round_robin.calls);
+  CHECK(fresh.Millis(0.99) < 0.6 * round_robin.Millis(0.99));
+  CHECK(fresh.Millis(0.99) < 0.6 * least_request.Millis(0.99));
+  CHECK(bouncing.Millis(0.99) < 0.95 * fresh.Millis(0.99));
+  CHECK(bouncing.PerCall(bouncing.bounces) < 0.3);
+  CHECK(oracle.Millis(0.99) < bouncing.Millis(0.99));
+  CHECK(fresh.bounces == 0);
+}
+
+TEST_CASE("servers of different speeds are used by their speed") {
+  Setup setup = Short(FreshLoad(), 0.8);
+  setup.fleet = {.workers = 4, .mixed = true};
+  const Result fresh = Simulate(setup);
+  setup.balancer = RoundRobin();
+  const Result round_robin = Simulate(setup);
+  CHECK(fresh.Millis(0.99) < 80);
+  CHECK(round_robin.Millis(0.99) > 1000);
+}
+
+TEST_CASE("a server that fails at once gets next to no calls, and probes are counted") {
+  Setup setup = Short(FreshLoad(), 0.7);
+  setup.fleet.sinkhole = true;
+  const Result fresh = Simulate(setup);
+  CHECK(fresh.errors == fresh.at_first);
+  CHECK(fresh.PerCall(fresh.at_first) < 0.0025);
+  setup.balancer = RoundRobin();
+  setup.probes = 2;
+  const Result round_robin = Simulate(setup);
+  CHECK(round_robin.PerCall(round_robin.at_first) == Approx(0.01).epsilon(0.1));
+  CHECK(round_robin.PerCall(round_robin.probes) == Approx(2).epsilon(0.01));
+}
+
+TEST_CASE("cold servers are spared, and slow neighbours too") {
+  Setup setup = Short(FreshLoad(), 0.8);
+  setup.fleet.deploying = true;
+  const Result fresh = Simulate(setup);
+  setup.balancer = LeastRequest();
+  CHECK(fresh.Millis(0.99) < 0.4 * Simulate(setup).Millis(0.99));
+  setup = Short(FreshLoad(), 0.8);
+  setup.fleet = {.workers = 4, .mixed = true, .antagonists = {2 * kSecond, 6 * kSecond, 0.55}};
+  CHECK(Simulate(setup).Millis(0.99) < 100);
+}
+
+}  // namespace
+}  // namespace weft::balance_sim
