@@ -14,7 +14,8 @@
 
 namespace weft::inline v0 {
 
-// What a channel has that names none.
+// What a channel has that names none: FreshLoad() (weft/reported_load.h), which goes by what hosts
+// report of their load, and is PeakEwma() where they do not.
 BalancerFactory DefaultBalancer();
 
 // Each call to the next host. Weights are not used.

@@ -25,6 +25,9 @@ struct LoadReport {
   double Busy() const {
     return workers == 0 ? 0 : static_cast<double>(std::min(in_flight, workers)) / workers;
   }
+  // Whether it tells how many are in flight: a report may be of utilization alone, and zero is then
+  // no number. A host that says how many workers it has tells it always.
+  bool TellsInFlight() const { return workers > 0 || in_flight > 0; }
   // Whether one more would be worked on at once.
   bool HasRoom() const { return workers > 0 && in_flight < workers; }
   bool operator==(const LoadReport&) const = default;

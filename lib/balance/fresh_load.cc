@@ -110,7 +110,7 @@ FreshLoadBalancer::FreshLoadPicker::FreshLoadPicker(const FreshLoadOptions& opti
   for (size_t i = 0; i < size_; ++i) {
     const HostView::Reported said = hosts_[i].host->reported();
     SetSpeed(i, said.report);
-    if (said.at != MonoTime::min()) Note(i, said);
+    if (said.report.TellsInFlight()) Note(i, said);
   }
   FindMost();
   for (const size_t index : LatestReporters(hosts_, kRecent)) {
@@ -251,7 +251,7 @@ PickResult FreshLoadBalancer::FreshLoadPicker::Choose(uint32_t index,
 void FreshLoadBalancer::FreshLoadPicker::OnReport(size_t index, MonoTime now) const {
   if (index >= size_) return;
   const HostView::Reported said = hosts_[index].host->reported();
-  if (said.at == MonoTime::min()) return;
+  if (!said.report.TellsInFlight()) return;
   const uint32_t count = reports_.fetch_add(1, std::memory_order_relaxed);
   const size_t other = base::Below(base::NextRandom(count), size_);
   if (other != index) typical_->penalty.Learn(said.report, *hosts_[other].host, now);

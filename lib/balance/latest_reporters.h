@@ -12,13 +12,13 @@
 
 namespace weft::inline v0::balance {
 
-// The indices of the `most` hosts that reported last, the latest last; of hosts that never did,
-// none.
+// The indices of the `most` hosts that told last how many they have in flight, the latest last;
+// of hosts that never did, none.
 inline std::vector<size_t> LatestReporters(const std::vector<PickerHost>& hosts, size_t most) {
   std::vector<std::pair<MonoTime, size_t>> reporters;
   for (size_t i = 0; i < hosts.size(); ++i) {
-    const MonoTime at = hosts[i].host->reported().at;
-    if (at != MonoTime::min()) reporters.emplace_back(at, i);
+    const HostView::Reported reported = hosts[i].host->reported();
+    if (reported.report.TellsInFlight()) reporters.emplace_back(reported.at, i);
   }
   std::sort(reporters.begin(), reporters.end());
   std::vector<size_t> indices;

@@ -1,5 +1,7 @@
 #include "balance/named.h"
 
+#include "weft/reported_load.h"
+
 namespace weft::inline v0::balance {
 
 BalancerFactory Named(std::string_view name) {
@@ -11,6 +13,8 @@ BalancerFactory Named(std::string_view name) {
   if (name == "pick_first") return PickFirst();
   if (name == "ring_hash") return RingHash();
   if (name == "maglev") return Maglev();
+  if (name == "prequal") return Prequal();
+  if (name == "fresh_load") return FreshLoad();
   return nullptr;
 }
 
@@ -18,6 +22,6 @@ BalancerFactory Named(std::string_view name) {
 
 namespace weft::inline v0 {
 
-BalancerFactory DefaultBalancer() { return RoundRobin(); }
+BalancerFactory DefaultBalancer() { return FreshLoad(); }
 
 }  // namespace weft::inline v0

@@ -197,7 +197,7 @@ void PrequalBalancer::PrequalPicker::OnReport(size_t index, MonoTime now) const 
   if (index >= size_) return;
   Entry& entry = entries_[index];
   const HostView::Reported reported = entry.host->reported();
-  if (reported.at == MonoTime::min()) return;
+  if (!reported.report.TellsInFlight()) return;
   const uint32_t count = learnt_->reports.fetch_add(1, std::memory_order_relaxed);
   learnt_->Add(reported.report.in_flight, count);
   const size_t other = base::Below(base::NextRandom(count), size_);

@@ -44,6 +44,17 @@ TEST_CASE("where no host has reported, the one with fewer in flight", "[fresh_lo
   for (int i = 0; i < 50; ++i) CHECK(fleet.PickHost({.now = kStart}) == 1);
 }
 
+TEST_CASE("a report that does not tell how many are in flight is none that says idle",
+          "[fresh_load]") {
+  Fleet fleet(2);
+  for (const auto& fake : fleet.fakes) fake->takes = milliseconds(10);
+  fleet.Say(0, {.utilization = 0.1F, .qps = 100}, kStart);
+  fleet.fakes[0]->running = 5;
+  for (int i = 0; i < 50; ++i) CHECK(fleet.PickHost({.now = kStart}) == 1);
+  fleet.Update();
+  for (int i = 0; i < 50; ++i) CHECK(fleet.PickHost({.now = kStart}) == 1);
+}
+
 TEST_CASE("the host that has just said that it is idle gets the next call", "[fresh_load]") {
   Fleet fleet(100);
   fleet.SayAll(4, kStart);

@@ -23,7 +23,7 @@ struct Fleet : Rig {
   explicit Fleet(size_t count) : Rig(Prequal(), count) {}
 
   void Say(size_t index, uint32_t in_flight, milliseconds latency, MonoTime at = kStart) {
-    fakes[index]->said = {{.in_flight = in_flight, .latency = latency}, at, 0};
+    fakes[index]->said = {{.in_flight = in_flight, .workers = 1, .latency = latency}, at, 0};
     picker->OnReport(index, at);
   }
   // So that above `in_flight` is hot.
