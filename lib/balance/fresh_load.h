@@ -47,8 +47,9 @@ namespace weft::inline v0::balance {
 class FreshLoadBalancer final : public Balancer {
  public:
   // `local` picks where no host has reported, and where none of the candidates can take the call.
-  // By simulation PeakEwma() is the best there: it is ahead of LeastRequest() by far where speeds
-  // differ, and no worse than a few percent where they do not.
+  // PeakEwma() by default, by simulation (p99 at 90 % load, 200 clients): ten times better than
+  // LeastRequest() where speeds differ (96 against 998 ms), but a third worse where hosts are
+  // alike, and up to 1.8 times where neighbours slow them down for seconds.
   FreshLoadBalancer(const FreshLoadOptions& options, std::unique_ptr<Balancer> local);
   std::shared_ptr<const Picker> Update(const std::vector<PickerHost>& hosts) override;
 
