@@ -83,8 +83,8 @@ class OpenLoop {
 // False: some call failed.
 bool Measure(const char* name, const weft::HedgeOptions& hedge, const std::string& target,
              const weft::bench::Arguments& args) {
-  const auto factory =
-      weft::bench::OrEnd(weft::ChannelFactory::Create({.channel = {.hedge = hedge}}));
+  const auto factory = weft::bench::OrEnd(
+      weft::ChannelFactory::Create({.channel = {.balancer = weft::RoundRobin(), .hedge = hedge}}));
   const auto channel = weft::bench::OrEnd(factory->GetChannel(target));
   OpenLoop loop(*channel, args.Real("rate"));
   loop.Run(args.Real("warm"));

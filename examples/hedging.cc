@@ -32,7 +32,8 @@ struct Run {
 absl::StatusOr<Run> CallThem(const std::string& target, weft::HedgeOptions hedge) {
   auto factory = weft::ChannelFactory::Create();
   if (!factory.ok()) return factory.status();
-  auto channel = (*factory)->GetChannel(target, {.hedge = hedge});
+  // The default balancer would soon leave the late server alone; here it keeps its share.
+  auto channel = (*factory)->GetChannel(target, {.balancer = weft::RoundRobin(), .hedge = hedge});
   if (!channel.ok()) return channel.status();
   absl::Status ready = (*channel)->WaitForReady(absl::Seconds(5));
   if (!ready.ok()) return ready;

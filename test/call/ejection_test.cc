@@ -31,6 +31,8 @@ struct Fleet {
         return answer(i);
       };
     }
+    // One that sends a host its share whatever it does, until it is ejected.
+    if (channel.balancer == nullptr) channel.balancer = RoundRobin();
     client = std::make_unique<SimClient>(env, target,
                                          ChannelFactory::Options{.channel = std::move(channel)});
     REQUIRE(client->RunUntilReady());

@@ -33,6 +33,8 @@ struct HedgeWorld {
         return answer(static_cast<int>(times.size()) - 1);
       };
     }
+    // By which a test can tell who is next.
+    if (channel.balancer == nullptr) channel.balancer = RoundRobin();
     client = std::make_unique<SimClient>(
         env, "static:10.0.0.1:80,10.0.0.2:80,10.0.0.3:80",
         ChannelFactory::Options{.channel = std::move(channel), .connection = connection});

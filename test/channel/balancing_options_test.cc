@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 // Hosts behind a registry, and who was asked how often.
 struct World {
-  World(int count, ChannelFactory::Options options) {
+  World(int count, ChannelFactory::Options of) : options(std::move(of)) {
     for (int i = 0; i < count; ++i) {
       pushed.endpoints.push_back({.address = absl::StrCat("10.0.0.", i + 1, ":80")});
       servers.emplace_back(*env, pushed.endpoints.back().address);
@@ -32,7 +32,6 @@ struct World {
         return RogueAnswer{};
       };
     }
-    this->options = std::move(options);
   }
   // Before the first call, the endpoints may still be changed.
   std::map<int, int> Call(int count, CallOptions call = {}) {
@@ -63,7 +62,7 @@ TEST_CASE("a service config names the balancer, unless the program does") {
   SECTION("from the start") {
     options.channel.service_config = config;
     World world(4, options);
-    CHECK(world.Call(20) == std::map<int, int>{{0, 20}});
+    CHECK(world.Call(20).size() == 1);
     CHECK(world.client->Close());
   }
   SECTION("later, and another one") {
@@ -123,7 +122,7 @@ TEST_CASE("a host that fails its health checks gets no calls until it passes the
 }
 
 TEST_CASE("the factory's zone goes first") {
-  World world(4, {.locality = {.region = "eu", .zone = "b"}});
+  World world(4, {.channel = {.balancer = RoundRobin()}, .locality = {.region = "eu", .zone = "b"}});
   for (int i = 0; i < 4; ++i)
     world.pushed.endpoints[static_cast<size_t>(i)].locality = {.region = "eu",
                                                                .zone = i < 2 ? "a" : "b"};
@@ -132,7 +131,7 @@ TEST_CASE("the factory's zone goes first") {
 }
 
 TEST_CASE("the next priority takes over when the first one is gone, and gives back") {
-  World world(4, {});
+  World world(4, {.channel = {.balancer = RoundRobin()}});
   for (size_t i = 2; i < 4; ++i) world.pushed.endpoints[i].priority = 1;
   CHECK(world.Call(20) == std::map<int, int>{{0, 10}, {1, 10}});
   for (size_t i = 0; i < 2; ++i) world.servers[i].Kill();

@@ -90,7 +90,7 @@ TEST_CASE("the log of attempts is read back, whatever is in it") {
 
 TEST_CASE("a log that does not parse to the letter is left out") {
   for (const char* text :
-       {"", "0", "0  ", "0  1 ", "5 a 0 ", "0  0 x", "0  1 4 0 0 0 0 0 0  0  ", "0  9999 ",
+       {"", "0", "0  ", "0  1 ", "5 a 0 ", "0  0 x", "0  1 5 0 0 0 0 0 0  0  ", "0  9999 ",
         "0  1 0 -1 0 0 0 0 0  0  ", "0  1 0 0 0 2 0 0 0  0  ", "0  1 0 0 0 0 17 0 0  0  "}) {
     CAPTURE(text);
     absl::Status status = absl::InternalError("x");

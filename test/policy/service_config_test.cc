@@ -215,16 +215,19 @@ TEST_CASE("the first balancer that is known is taken, and all names are kept") {
 }
 
 TEST_CASE("balancers of which none can be used are refused with their names") {
+  const std::string known =
+      "round_robin weighted_round_robin random least_request peak_ewma pick_first ring_hash maglev "
+      "prequal fresh_load";
   CheckErrors({
       {R"({"loadBalancingConfig": [{"a": {}}, {"b": {"c": 1}}]})",
-       "loadBalancingConfig has no known balancer: \"a\", \"b\"; known are round_robin"},
+       "loadBalancingConfig has no known balancer: \"a\", \"b\"; known are " + known},
       {R"({"loadBalancingConfig": [{"a":{}},{"b":{}},{"c":{}},{"d":{}},{"e":{}},{"f":{}}]})",
        "loadBalancingConfig has no known balancer: \"a\", \"b\", \"c\", \"d\", \"e\", ...; "
-       "known are round_robin"},
+       "known are " + known},
       {R"({"loadBalancingConfig": []})",
-       "loadBalancingConfig has no known balancer: it is empty; known are round_robin"},
+       "loadBalancingConfig has no known balancer: it is empty; known are " + known},
       {R"({"loadBalancingConfig": [{"ROUND_ROBIN": {}}]})",
-       "loadBalancingConfig has no known balancer: \"ROUND_ROBIN\"; known are round_robin"},
+       "loadBalancingConfig has no known balancer: \"ROUND_ROBIN\"; known are " + known},
       {R"({"loadBalancingConfig": {"round_robin": {}}})", "loadBalancingConfig must be a list"},
       {R"({"loadBalancingConfig": ["round_robin"]})",
        "loadBalancingConfig[0] must be an object with one field, the name of a balancer"},
@@ -238,13 +241,13 @@ TEST_CASE("balancers of which none can be used are refused with their names") {
        "loadBalancingConfig[0].round_robin has the unknown field \"x\"; known is none"},
       {R"({"loadBalancingConfig": [{"a": 1}, {"round_robin": {}}]})",
        "loadBalancingConfig[0].a must be an object"},
-      {R"({"loadBalancingPolicy": "pick_first"})",
-       "loadBalancingPolicy has no known balancer: \"pick_first\"; known are round_robin"},
+      {R"({"loadBalancingPolicy": "grpclb"})",
+       "loadBalancingPolicy has no known balancer: \"grpclb\"; known are " + known},
       {R"({"loadBalancingPolicy": ""})",
-       "loadBalancingPolicy has no known balancer: \"\"; known are round_robin"},
+       "loadBalancingPolicy has no known balancer: \"\"; known are " + known},
       {R"({"loadBalancingPolicy": 1})", "loadBalancingPolicy must be a string"},
       {R"({"loadBalancingPolicy": "x", "loadBalancingConfig": [{"round_robin": {}}]})",
-       "loadBalancingPolicy has no known balancer: \"x\"; known are round_robin"},
+       "loadBalancingPolicy has no known balancer: \"x\"; known are " + known},
   });
 }
 
