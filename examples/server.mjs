@@ -15,9 +15,12 @@
 //   /status/CODE  answers with that status
 //   /reset        resets the stream instead of answering
 //   /hangup       closes the connection instead of answering
+//   /become/HOW   from now on the one-line answers come late (/become/slow/MS), are a status of 500
+//                 (/become/failing), or are as before (/become/well)
 //   else          one line: the server's name, the method and the path
 //
-// Every answer carries `server: NAME` and the request's x-id.
+// Every answer carries `server: NAME` and the request's x-id. The one-line answers also say how
+// much there is to do: how many others of them are in flight, of which node works on one at a time.
 import { readFileSync } from 'node:fs';
 import http2 from 'node:http2';
 import { parseArgs } from 'node:util';
@@ -54,6 +57,8 @@ const name = positionals[0] ?? 'server';
 const late = Number(options.late);
 if (!(late >= 0 && late <= 60000)) fail(`--late ${options.late} is not a number from 0 to 60000`);
 let greetings = 0;
+let greeting = 0; // In flight.
+const mood = { delay: 0, failing: false };
 const stats = { name, connections: 0, open: 0, requests: 0 };
 
 const routes = {
@@ -92,12 +97,34 @@ const routes = {
   },
   reset: (stream) => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR),
   hangup: (stream) => stream.session.destroy(),
+  become(stream, head) {
+    const [how, ms] = stream.sentTo[':path'].split('/').slice(2);
+    mood.failing = how === 'failing';
+    mood.delay = how === 'slow' ? Number(ms) || 0 : 0;
+    greet(stream, head);
+  },
 };
 
 function greet(stream, head) {
   const { ':method': method, ':path': path } = stream.sentTo;
   stream.respond({ ...head, 'content-type': 'text/plain' });
   stream.end(`${name}: ${method} ${path}\n`);
+}
+
+// In its mood, with a report of its load in the text form of ORCA (github.com/cncf/xds).
+function greetAsItIs(stream, head) {
+  ++greeting;
+  stream.on('close', () => --greeting);
+  const answer = () => {
+    if (stream.destroyed) return;
+    head['endpoint-load-metrics'] =
+      `TEXT named_metrics.weft.in_flight=${greeting - 1}, named_metrics.weft.workers=1`;
+    if (mood.failing) return routes.status(stream, head, 500);
+    greet(stream, head);
+  };
+  const ms = mood.delay + (late > 0 && ++greetings % 10 === 0 ? late : 0);
+  if (ms > 0) return void setTimeout(answer, ms);
+  answer();
 }
 
 function onStream(stream, headers) {
@@ -110,10 +137,8 @@ function onStream(stream, headers) {
   if (route !== 'echo') stream.resume();
   if (Object.hasOwn(routes, route)) {
     routes[route](stream, head, Number(argument) || 0);
-  } else if (late > 0 && ++greetings % 10 === 0) {
-    routes.slow(stream, head, late);
   } else {
-    greet(stream, head);
+    greetAsItIs(stream, head);
   }
 }
 
