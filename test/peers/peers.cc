@@ -79,6 +79,8 @@ std::string MissingGrpcServer() {
 
 std::string LifeProbe() { return WEFT_PEERS_LIFE_PROBE; }
 
+std::string PausedProbe() { return WEFT_PEERS_PAUSED_PROBE; }
+
 Peer StartNode(const NodeOptions& options) {
   Peer peer = NewPeer(options.security);
   const auto process = [&](const std::string& where) {

@@ -34,8 +34,9 @@ struct Peer {
 // Empty where the program is there; otherwise what to say when the test is skipped.
 std::string MissingProgram(std::string_view name);
 std::string MissingGrpcServer();
-// The path of a program that was built with the tests, for Process.
+// The paths of programs that were built with the tests, for Process.
 std::string LifeProbe();
+std::string PausedProbe();
 
 // http2_server.js. With a `port`, on that one; with a `log`, the ids of POSTs are appended to that
 // file.

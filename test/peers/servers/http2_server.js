@@ -16,6 +16,9 @@
 //   resets      "resets=<streams so far that were cancelled, or lost with their connection>"
 //   await N     "reached N", as soon as N requests are waiting for the answer that never comes
 //   idle        "idle", as soon as no such request is left
+//   become slow MS | failing | well
+//               "became HOW": from now on /echo is answered after MS milliseconds, with 500, or as
+//               before
 //   close       "closed", after GOAWAY to all and the end of what ran; the program ends
 'use strict';
 
@@ -38,6 +41,8 @@ let requests = 0;
 let resets = 0;
 let waiting = 0;
 let closing = false;
+let delay = 0;  // of /echo, ms
+let failing = false;
 const awaited = [];  // {reached(): bool, line}
 
 function tellAwaited() {
@@ -98,6 +103,19 @@ function nth(stream, headers, number) {
   }
 }
 
+function echo(stream, headers) {
+  const answer = () => {
+    if (stream.destroyed) return;
+    stream.respond({...head(stream, headers), ...(failing && {':status': 500})});
+    stream.end(headers['x-id']);
+  };
+  if (delay > 0) {
+    setTimeout(answer, delay);
+  } else {
+    answer();
+  }
+}
+
 function never(stream) {
   ++waiting;
   stream.on('close', () => {
@@ -118,7 +136,9 @@ function onStream(stream, headers) {
     if (log !== undefined) fs.writeSync(log, headers['x-id'] + '\n');
     stream.resume();
   }
-  if (path === '/echo' || path === '/post') {
+  if (path === '/echo') {
+    echo(stream, headers);
+  } else if (path === '/post') {
     stream.respond(head(stream, headers));
     stream.end(headers['x-id']);
   } else if (path === '/mirror') {
@@ -161,17 +181,21 @@ server.on('error', (error) => {
 });
 
 function onCommand(line) {
-  const [command, number] = line.split(' ');
+  const [command, argument, ms] = line.split(' ');
   if (command === 'stats') {
     console.log(`stats total=${total} open=${sessions.size} requests=${requests}`);
   } else if (command === 'resets') {
     console.log(`resets=${resets}`);
   } else if (command === 'await') {
-    awaited.push({reached: () => waiting >= Number(number), line: `reached ${number}`});
+    awaited.push({reached: () => waiting >= Number(argument), line: `reached ${argument}`});
     tellAwaited();
   } else if (command === 'idle') {
     awaited.push({reached: () => waiting === 0, line: 'idle'});
     tellAwaited();
+  } else if (command === 'become') {
+    failing = argument === 'failing';
+    delay = argument === 'slow' ? Number(ms) : 0;
+    console.log(`became ${argument}`);
   } else if (command === 'close') {
     closing = true;
     server.close(() => {
