@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "balance/named.h"
-#include "channel/endpoint_intake.h"
 #include "base/strings.h"
 #include "channel/state_wait.h"
 #include "event/loop.h"
@@ -41,6 +40,12 @@ absl::StatusOr<std::unique_ptr<Resolver>> OpenResolver(std::string_view text,
                      "look it up in"));
   }
   return registry::OpenOnLoop(registry, target->name, loop);
+}
+
+SubsetOptions Named(SubsetOptions subset, FactoryImpl& factory) {
+  if (subset.size > 0 && subset.client_name.empty())
+    subset.client_name = absl::StrCat(factory.NewSeed());
+  return subset;
 }
 
 }  // namespace
@@ -99,9 +104,8 @@ ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view 
         // Its own is a program's last word.
         if (options_.balancer == nullptr) cluster->SetBalancer(BalancerFor(config.get()));
         SetConfig(std::move(config));
-      }) {
-  if (options_.subset.size > 0 && options_.subset.client_name.empty())
-    options_.subset.client_name = absl::StrCat(factory_->NewSeed());
+      }),
+      intake_(Named(options_.subset, *factory_)) {
   name = std::string(target);
   authority = options_.authority;
   timeout = options_.timeout;
@@ -147,6 +151,7 @@ ChannelImpl::~ChannelImpl() {
     (void)resolver_.release();
     service_config_.Leak();
     (void)cluster.Leak();
+    new EndpointIntake(std::move(intake_));
     new std::shared_ptr<HealthWatch>(std::move(health_));  // likewise
     return;
   }
@@ -165,29 +170,34 @@ void ChannelImpl::Start() {
 
 void ChannelImpl::OnEndpoints(EndpointSet endpoints) {
   std::lock_guard<std::mutex> lock(update_mutex_);
-  Intake intake = TakeEndpoints(std::move(endpoints), options_.subset);
-  counters->endpoints_skipped.Add(intake.skipped);
-  warning_ = intake.warning;
-  if (intake.taken.empty()) {
+  EndpointIntake::Taken taken = intake_.Take(
+      std::move(endpoints), [this](const net::Address& address) { return AcquireHost(address); });
+  counters->endpoints_skipped.Add(taken.skipped);
+  warning_ = std::move(taken.warning);
+  if (taken.hosts.empty()) {
     // An empty set is more often a registry's mistake than the truth: the last good one stays.
     counters->resolver_errors.Add();
     cluster->SetError(absl::UnavailableError(absl::StrCat(
-        "the registry gave no usable endpoint (", intake.skipped, " unusable)")));
+        "the registry gave no usable endpoint (", taken.skipped, " unusable)")));
     return;
   }
-  std::vector<PickerHost> hosts;
-  std::vector<base::Ref<pool::HostPool>> checked;
-  hosts.reserve(intake.taken.size());
-  for (Intake::Taken& taken : intake.taken) {
-    std::shared_ptr<cluster::Host> host =
-        factory_->AcquireHost(taken.address, options_.tls, tls_, authority);
-    host->Connect();
-    if (health_ != nullptr && !taken.endpoint->draining)
-      checked.push_back(base::Ref<pool::HostPool>::Share(static_cast<pool::HostPool*>(host.get())));
-    hosts.push_back({.endpoint = std::move(taken.endpoint), .host = std::move(host)});
+  if (health_ != nullptr) {
+    std::vector<base::Ref<pool::HostPool>> checked;
+    for (const PickerHost& entry : taken.hosts) {
+      if (entry.endpoint->draining) continue;
+      checked.push_back(
+          base::Ref<pool::HostPool>::Share(static_cast<pool::HostPool*>(entry.host.get())));
+    }
+    health_->SetHosts(std::move(checked));
   }
-  if (health_ != nullptr) health_->SetHosts(std::move(checked));
-  cluster->Update(std::move(hosts));
+  cluster->Update(std::move(taken.hosts));
+}
+
+std::shared_ptr<HostView> ChannelImpl::AcquireHost(const net::Address& address) {
+  std::shared_ptr<cluster::Host> host =
+      factory_->AcquireHost(address, options_.tls, tls_, authority);
+  host->Connect();
+  return host;
 }
 
 void ChannelImpl::OnError(absl::Status status) {

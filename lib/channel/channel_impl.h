@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "call/target.h"
+#include "channel/endpoint_intake.h"
 #include "channel/factory_impl.h"
 #include "channel/health_watch.h"
 #include "channel/service_config_source.h"
@@ -55,6 +56,7 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
   // From the resolver, any thread.
   void OnEndpoints(EndpointSet endpoints);
   void OnError(absl::Status status);
+  std::shared_ptr<HostView> AcquireHost(const net::Address& address);
   BalancerFactory BalancerFor(const call::CallConfig* config) const;
   void OpenHealthWatch();
 
@@ -67,7 +69,8 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
   std::shared_ptr<HealthWatch> health_;  // null: no active checks
 
   mutable std::mutex update_mutex_;  // one set at a time
-  std::string warning_;              // of the last one
+  EndpointIntake intake_;
+  std::string warning_;  // of the last one
   std::mutex resolver_mutex_;
   std::unique_ptr<Resolver> resolver_;
   std::shared_ptr<Sink> sink_;

@@ -1,42 +1,23 @@
 #include "channel/endpoint_intake.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
-#include <utility>
 
-#include "absl/container/flat_hash_set.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "cluster/subset.h"
 
 namespace weft::inline v0::channel {
 namespace {
 
+// So many neighbours may have gone, and the sets are still walked in step.
+constexpr size_t kAhead = 8;
+
 std::vector<size_t> Choose(const std::vector<std::string_view>& addresses,
                            const SubsetOptions& subset) {
   return subset.client_number.has_value()
              ? cluster::RingSubset(addresses, *subset.client_number, subset.size)
              : cluster::RendezvousSubset(addresses, subset.client_name, subset.size);
-}
-
-void KeepSubset(std::vector<Intake::Taken>& taken, const SubsetOptions& subset) {
-  std::map<int, std::vector<size_t>> by_priority;
-  for (size_t i = 0; i < taken.size(); ++i) {
-    const Endpoint& endpoint = *taken[i].endpoint;
-    if (!endpoint.draining) by_priority[endpoint.priority].push_back(i);
-  }
-  std::vector<bool> kept(taken.size(), false);
-  for (const auto& [priority, indices] : by_priority) {
-    std::vector<std::string_view> addresses;
-    addresses.reserve(indices.size());
-    for (const size_t i : indices) addresses.push_back(taken[i].address.text());
-    for (const size_t chosen : Choose(addresses, subset)) kept[indices[chosen]] = true;
-  }
-  std::vector<Intake::Taken> subset_of;
-  for (size_t i = 0; i < taken.size(); ++i) {
-    if (kept[i]) subset_of.push_back(std::move(taken[i]));
-  }
-  taken = std::move(subset_of);
 }
 
 }  // namespace
@@ -49,29 +30,87 @@ absl::Status Validate(const SubsetOptions& options) {
   return absl::OkStatus();
 }
 
-Intake TakeEndpoints(EndpointSet endpoints, const SubsetOptions& subset) {
-  Intake intake;
-  intake.taken.reserve(endpoints.size());
-  absl::flat_hash_set<std::string> seen;
-  seen.reserve(endpoints.size());
-  const auto skip = [&intake](const Endpoint& endpoint, absl::string_view why) {
-    if (intake.skipped++ == 0)
-      intake.warning = absl::StrCat("\"", endpoint.address, "\" ", why);
+absl::StatusOr<EndpointIntake::Entry*> EndpointIntake::EntryOf(const std::string& address,
+                                                               size_t& next) {
+  const size_t end = std::min(next + kAhead, last_.size());
+  for (size_t at = next; at < end; ++at) {
+    if (last_[at]->second.endpoint->address != address) continue;
+    next = at + 1;
+    return last_[at];
+  }
+  if (const auto found = known_.find(address); found != known_.end()) return &*found;
+  const absl::StatusOr<net::Address> parsed = net::Address::Parse(address);
+  if (!parsed.ok()) return parsed.status();
+  return &*known_.try_emplace(parsed->text()).first;
+}
+
+EndpointIntake::Taken EndpointIntake::Take(EndpointSet endpoints, const Acquire& acquire) {
+  Taken taken;
+  const auto skip = [&taken](const Endpoint& endpoint, absl::string_view why) {
+    if (taken.skipped++ == 0) taken.warning = absl::StrCat("\"", endpoint.address, "\" ", why);
   };
+  ++set_;
+  std::vector<Entry*> entries;
+  entries.reserve(endpoints.size());
+  size_t next = 0;
   for (Endpoint& endpoint : endpoints) {
-    const absl::StatusOr<net::Address> address = net::Address::Parse(endpoint.address);
-    if (!address.ok()) {
-      skip(endpoint, address.status().message());
-    } else if (!(endpoint.weight > 0)) {  // not a number is not a weight either
+    if (!(endpoint.weight > 0)) {  // not a number is not a weight either
       skip(endpoint, "has a weight that is not above 0");
-    } else if (!seen.insert(address->text()).second) {
+      continue;
+    }
+    const absl::StatusOr<Entry*> entry = EntryOf(endpoint.address, next);
+    if (!entry.ok()) {
+      skip(endpoint, entry.status().message());
+      continue;
+    }
+    Known& known = (*entry)->second;
+    if (known.set == set_) {
       skip(endpoint, "is there twice: the first one is used");
+      continue;
+    }
+    known.set = set_;
+    if (known.endpoint == nullptr || !(*known.endpoint == endpoint))
+      known.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
+    entries.push_back(*entry);
+  }
+  if (entries.empty()) return taken;
+
+  for (const Entry* const entry : last_) {
+    if (entry->second.set != set_) known_.erase(known_.find(entry->first));
+  }
+  last_ = entries;
+  if (subset_.size > 0) KeepSubset(entries);
+  taken.hosts.reserve(entries.size());
+  for (Entry* const entry : entries) {
+    Known& known = entry->second;
+    if (known.host == nullptr) known.host = acquire(*net::Address::Parse(entry->first));
+    taken.hosts.push_back({.endpoint = known.endpoint, .host = known.host});
+  }
+  return taken;
+}
+
+void EndpointIntake::KeepSubset(std::vector<Entry*>& taken) const {
+  std::map<int, std::vector<size_t>> by_priority;
+  for (size_t i = 0; i < taken.size(); ++i) {
+    const Endpoint& endpoint = *taken[i]->second.endpoint;
+    if (!endpoint.draining) by_priority[endpoint.priority].push_back(i);
+  }
+  std::vector<bool> kept(taken.size(), false);
+  for (const auto& [priority, indices] : by_priority) {
+    std::vector<std::string_view> addresses;
+    addresses.reserve(indices.size());
+    for (const size_t i : indices) addresses.push_back(taken[i]->first);
+    for (const size_t chosen : Choose(addresses, subset_)) kept[indices[chosen]] = true;
+  }
+  std::vector<Entry*> subset_of;
+  for (size_t i = 0; i < taken.size(); ++i) {
+    if (kept[i]) {
+      subset_of.push_back(taken[i]);
     } else {
-      intake.taken.push_back({std::make_shared<const Endpoint>(std::move(endpoint)), *address});
+      taken[i]->second.host = nullptr;
     }
   }
-  if (subset.size > 0) KeepSubset(intake.taken, subset);
-  return intake;
+  taken = std::move(subset_of);
 }
 
 }  // namespace weft::inline v0::channel

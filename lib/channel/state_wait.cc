@@ -11,7 +11,8 @@ ChannelState StateOf(const cluster::Cluster& cluster) {
     return cluster.error().ok() ? ChannelState::kConnecting : ChannelState::kFailing;
   }
   ChannelState state = ChannelState::kFailing;
-  for (const PickerHost& entry : cluster.hosts()) {
+  const cluster::HostList hosts = cluster.hosts();
+  for (const PickerHost& entry : *hosts) {
     if (entry.endpoint->draining) continue;
     switch (entry.host->state()) {
       case HostState::kReady:

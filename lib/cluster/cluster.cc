@@ -5,8 +5,25 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/mix.h"
+#include "base/places.h"
 
 namespace weft::inline v0::cluster {
+namespace {
+
+// Between two refreshes because of hosts' states, for each host of the cluster. A refresh looks at
+// all of them, and takes about a hundredth of that; pickers see the states themselves, at once.
+constexpr base::MonoDuration kPausePerHost = std::chrono::microseconds(5);
+
+Host& AsHost(const PickerHost& entry) { return static_cast<Host&>(*entry.host); }
+
+std::vector<const void*> Identities(const std::vector<PickerHost>& hosts) {
+  std::vector<const void*> identities;
+  identities.reserve(hosts.size());
+  for (const PickerHost& entry : hosts) identities.push_back(entry.host.get());
+  return identities;
+}
+
+}  // namespace
 
 void PickWaiter::OnTimer() { cluster_->expired_.push_back(this); }
 
@@ -23,15 +40,26 @@ Cluster::~Cluster() = default;
 void Cluster::Update(std::vector<PickerHost> hosts) {
   {
     std::lock_guard<std::mutex> lock(membership_mutex_);
+    if (!listens_) return;
     const base::MonoTime now = loop_.clock().Now();
-    // Listen to the new ones before they can be picked, and leave the old ones after.
-    const std::vector<PickerHost> last = std::exchange(listened_, hosts);
-    for (const PickerHost& entry : hosts) static_cast<Host*>(entry.host.get())->AddListener(this);
+    const HostList last = membership_.all();
     membership_.Update(std::move(hosts), now);
+    const HostList& all = membership_.all();
+    const std::vector<size_t> places = base::PlacesBefore(Identities(*last), Identities(*all));
+    // Listen to the new ones before they can be picked, and leave the old ones after.
+    std::vector<bool> stays(last->size(), false);
+    for (size_t i = 0; i < all->size(); ++i) {
+      if (places[i] == base::kNowhere) {
+        AsHost((*all)[i]).AddListener(this);
+      } else {
+        stays[places[i]] = true;
+      }
+    }
     RefreshLocked(now);
     has_hosts_.store(true, std::memory_order_release);
-    for (const PickerHost& entry : last)
-      static_cast<Host*>(entry.host.get())->RemoveListener(this);
+    for (size_t i = 0; i < last->size(); ++i) {
+      if (!stays[i]) AsHost((*last)[i]).RemoveListener(this);
+    }
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -63,7 +91,9 @@ bool Cluster::Refresh(base::MonoTime now) {
 }
 
 bool Cluster::RefreshLocked(base::MonoTime now) {
-  if (listened_.empty()) return false;  // nothing yet, or closed
+  if (!listens_ || membership_.all()->empty()) return false;  // closed, or nothing yet
+  stale_.store(false, std::memory_order_seq_cst);
+  refreshed_ = now;
   std::vector<base::Ref<Member>> tripped;
   {
     std::lock_guard<std::mutex> lock(tripped_mutex_);
@@ -76,6 +106,23 @@ bool Cluster::RefreshLocked(base::MonoTime now) {
   if (next == nullptr) return false;
   hosts_.Set(std::move(next));
   return true;
+}
+
+void Cluster::RefreshStale(base::MonoTime now) {
+  std::lock_guard<std::mutex> lock(membership_mutex_);
+  bool tripped = false;
+  {
+    std::lock_guard<std::mutex> tripped_lock(tripped_mutex_);
+    tripped = !tripped_.empty();
+  }
+  if (!tripped && !stale_.load(std::memory_order_seq_cst)) return;
+  const base::MonoTime earliest =
+      base::After(refreshed_, kPausePerHost * static_cast<int64_t>(membership_.all()->size()));
+  if (!tripped && now < earliest) {
+    RefreshBy(earliest);
+  } else {
+    RefreshLocked(now);
+  }
 }
 
 void Cluster::RefreshBy(base::MonoTime when) {
@@ -248,7 +295,10 @@ bool Cluster::StopWaiting(PickWaiter* waiter) {
   return true;
 }
 
-void Cluster::OnHostState() { Changed(); }
+void Cluster::OnHostState() {
+  stale_.store(true, std::memory_order_seq_cst);
+  Changed();
+}
 
 void Cluster::Changed() {
   version_.fetch_add(1, std::memory_order_seq_cst);
@@ -259,7 +309,7 @@ void Cluster::Changed() {
 
 void Cluster::Run() {
   kick_posted_.store(false, std::memory_order_seq_cst);
-  Refresh(loop_.now());
+  RefreshStale(loop_.now());
   std::vector<PickWaiter*> waiters;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -314,9 +364,9 @@ void Cluster::Close(absl::Status why) {
   }
   {
     std::lock_guard<std::mutex> lock(membership_mutex_);
-    for (const PickerHost& entry : listened_)
-      static_cast<Host*>(entry.host.get())->RemoveListener(this);
-    listened_.clear();
+    if (std::exchange(listens_, false)) {
+      for (const PickerHost& entry : *membership_.all()) AsHost(entry).RemoveListener(this);
+    }
     hosts_.Set(nullptr);
   }
   Stop();
@@ -326,9 +376,9 @@ void Cluster::Close(absl::Status why) {
   }
 }
 
-std::vector<PickerHost> Cluster::hosts() const {
+HostList Cluster::hosts() const {
   const std::shared_ptr<const Hosts> hosts = hosts_.Get();
-  return hosts == nullptr ? std::vector<PickerHost>() : hosts->all;
+  return hosts == nullptr ? std::make_shared<const std::vector<PickerHost>>() : hosts->all;
 }
 
 std::vector<Membership::Standing> Cluster::Standings() const {

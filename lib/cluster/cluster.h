@@ -81,7 +81,7 @@ class Cluster final : public base::RefCounted,
     membership_.SetChecks(std::move(passes));
   }
   // What they say of some host has changed. Any thread.
-  void OnHealthChange() { Changed(); }
+  void OnHealthChange() { OnHostState(); }
   // There is no set yet, and why. Nothing happens where there is one.
   void SetError(absl::Status status);
   bool closed() const {
@@ -117,7 +117,7 @@ class Cluster final : public base::RefCounted,
   void Close(absl::Status why);
 
   // Current hosts, for people.
-  std::vector<PickerHost> hosts() const;
+  HostList hosts() const;
   std::vector<Membership::Standing> Standings() const;
   absl::Status error() const;
 
@@ -132,6 +132,8 @@ class Cluster final : public base::RefCounted,
   void Changed();
   // Publishes what the membership makes of its facts, if that is something new.
   bool Refresh(base::MonoTime now);
+  // Likewise where hosts have changed, but not too often.
+  void RefreshStale(base::MonoTime now);
   bool RefreshLocked(base::MonoTime now);
   void RefreshBy(base::MonoTime when);
   static Choice PickOf(const Hosts& hosts, const PickFacts& facts);
@@ -153,9 +155,12 @@ class Cluster final : public base::RefCounted,
   std::atomic<bool> kick_posted_{false};
   std::atomic<bool> busy_{false};  // attempts have ended since the membership was refreshed
 
+  std::atomic<bool> stale_{false};  // a host's state or health has changed, likewise
+
   mutable std::mutex membership_mutex_;  // before mutex_
+  base::MonoTime refreshed_{};
   Membership membership_;
-  std::vector<PickerHost> listened_;  // hosts that tell of their state
+  bool listens_ = true;  // to the hosts of the membership; not any more once it is closed
 
   std::mutex tripped_mutex_;
   std::vector<base::Ref<Member>> tripped_;

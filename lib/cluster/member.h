@@ -30,6 +30,11 @@ class Member final : public base::RefCounted {
       : host(std::move(of)), health(failures_in_row) {}
 
   const base::Ref<Host> host;
+
+ private:
+  std::atomic<Place> place_{Place()};  // beside the count of references
+
+ public:
   HostHealth health;
 
   // An attempt ended. True: the rule of failures in a row has tripped.
@@ -37,9 +42,6 @@ class Member final : public base::RefCounted {
 
   Place place() const { return place_.load(std::memory_order_relaxed); }
   void SetPlace(Place place) { place_.store(place, std::memory_order_relaxed); }
-
- private:
-  std::atomic<Place> place_{Place()};
 };
 
 }  // namespace weft::inline v0::cluster

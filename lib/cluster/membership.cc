@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "absl/container/flat_hash_map.h"
 #include "base/mix.h"
+#include "base/places.h"
 #include "cluster/slow_start.h"
 
 namespace weft::inline v0::cluster {
@@ -17,7 +17,15 @@ constexpr base::MonoDuration kShortestStep = std::chrono::milliseconds(100);
 constexpr base::MonoTime kWarm = base::MonoTime::min();
 constexpr base::MonoTime kNotYet = base::kNever;
 
-Host* HostOf(const PickerHost& entry) { return static_cast<Host*>(entry.host.get()); }
+Host* AsHost(const PickerHost& entry) { return static_cast<Host*>(entry.host.get()); }
+
+// Whether it is another now. Most are the same, and counting references costs more than to look.
+bool Set(PickerHost& to, const PickerHost& from, double weight) {
+  if (to.host == from.host && to.endpoint == from.endpoint && to.weight == weight) return false;
+  to = from;
+  to.weight = weight;
+  return true;
+}
 
 }  // namespace
 
@@ -45,37 +53,46 @@ Membership::LevelKey Membership::KeyOf(const Endpoint& endpoint) const {
 }
 
 void Membership::Update(std::vector<PickerHost> hosts, base::MonoTime now) {
-  const bool first = all_.empty();
-  absl::flat_hash_map<const HostView*, size_t> before;
-  before.reserve(entries_.size());
-  for (size_t i = 0; i < entries_.size(); ++i) before.emplace(entries_[i].host.host.get(), i);
-  std::vector<Entry> old = std::move(entries_);
+  const bool first = all_->empty();
+  std::vector<Entry> old = std::move(entries_);  // those that are gone are kept to the end
+  std::vector<const void*> before;
+  before.reserve(old.size());
+  for (const Entry& entry : old) before.push_back(HostOf(entry).host.get());
+
+  all_ = std::make_shared<const std::vector<PickerHost>>(std::move(hosts));
+  std::vector<const void*> there;
+  there.reserve(all_->size());
   entries_.clear();
+  entries_.reserve(all_->size());
+  for (size_t place = 0; place < all_->size(); ++place) {
+    const PickerHost& host = (*all_)[place];
+    if (host.endpoint->draining) continue;
+    there.push_back(host.host.get());
+    entries_.emplace_back().place = place;
+  }
+  const std::vector<size_t> places = base::PlacesBefore(before, there);
   for (auto& [key, level] : levels_) level.entries.clear();
   std::vector<OutlierDetector::Subject> subjects;
-  for (const PickerHost& host : hosts) {
-    if (host.endpoint->draining) continue;
-    const auto known = before.find(host.host.get());
-    if (known != before.end()) {
-      entries_.push_back(std::move(old[known->second]));
-      entries_.back().host = host;
+  subjects.reserve(entries_.size());
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    Entry& entry = entries_[i];
+    const PickerHost& host = HostOf(entry);
+    if (places[i] != base::kNowhere) {
+      const size_t place = entry.place;
+      entry = std::move(old[places[i]]);
+      entry.place = place;
     } else {
-      entries_.push_back(
-          {.member = base::MakeRef<Member>(base::Ref<Host>::Share(HostOf(host)),
-                                           options_.outlier.consecutive_failures),
-           .host = host,
-           .began = first ? kWarm : kNotYet});
+      entry.member = base::MakeRef<Member>(base::Ref<Host>::Share(AsHost(host)),
+                                           options_.outlier.consecutive_failures);
+      entry.began = first ? kWarm : kNotYet;
     }
-    levels_[KeyOf(*host.endpoint)].entries.push_back(entries_.size() - 1);
+    levels_[KeyOf(*host.endpoint)].entries.push_back(i);
     if (detector_.has_value())
-      subjects.push_back({&entries_.back().member->health, host.host->address()});
+      subjects.push_back({&entry.member->health, AsHost(host)->address()});
   }
   std::erase_if(levels_, [](const auto& level) { return level.second.entries.empty(); });
-  all_ = std::move(hosts);
   set_changed_ = true;
-  // Indices mean other hosts now.
-  for (auto& [key, level] : levels_) level.given.clear();
-  if (detector_.has_value()) Note(detector_->OnHostsChanged(std::move(subjects), now));
+  if (detector_.has_value()) Note(detector_->OnHostsChanged(subjects, now));
 }
 
 void Membership::SetBalancer(BalancerFactory balancer) {
@@ -110,7 +127,7 @@ void Membership::Note(const OutlierDetector::Events& events) {
 // that succeeds.
 void Membership::Look(size_t index, base::MonoTime now) {
   Entry& entry = entries_[index];
-  switch (entry.host.host->state()) {
+  switch (AsHost(HostOf(entry))->state()) {
     case HostState::kReady:
       entry.unreachable = false;
       if (entry.began == kNotYet) entry.began = now;
@@ -188,25 +205,24 @@ bool Membership::RefreshLevel(uint32_t number, LevelState& level, base::MonoTime
     factors.push_back(SlowStart(entries_[entry], now));
     most = std::max(most, factors.back());
   }
-  std::vector<double> weights(given.size());
+  bool changed = level.picker == nullptr || level.hosts.size() != given.size();
+  level.hosts.resize(given.size());
   for (size_t i = 0; i < given.size(); ++i) {
+    const Entry& entry = entries_[given[i]];
+    const PickerHost& host = HostOf(entry);
     // Where all of them are new, nobody is spared.
-    weights[i] = entries_[given[i]].host.endpoint->weight * factors[i] / most;
-    starting_ = starting_ || (factors[i] < 1 && entries_[given[i]].began != kNotYet);
+    changed = Set(level.hosts[i], host, host.endpoint->weight * factors[i] / most) || changed;
+    starting_ = starting_ || (factors[i] < 1 && entry.began != kNotYet);
   }
-  if (level.picker != nullptr && given == level.given && weights == level.weights) return false;
-  std::vector<PickerHost> hosts;
-  hosts.reserve(given.size());
-  for (size_t i = 0; i < given.size(); ++i) {
-    hosts.push_back(entries_[given[i]].host);
-    hosts.back().weight = weights[i];
-    entries_[given[i]].member->SetPlace({number, static_cast<uint32_t>(i)});
+  level.given = std::move(given);
+  if (changed || set_changed_) {
+    for (size_t i = 0; i < level.given.size(); ++i)
+      entries_[level.given[i]].member->SetPlace({number, static_cast<uint32_t>(i)});
   }
+  if (!changed) return false;
   if (level.balancer == nullptr)
     level.balancer = options_.balancer(base::NextRandom(options_.seed + number));
-  level.picker = level.balancer->Update(hosts);
-  level.given = std::move(given);
-  level.weights = std::move(weights);
+  level.picker = level.balancer->Update(level.hosts);
   return true;
 }
 
@@ -241,12 +257,12 @@ base::MonoTime Membership::next(bool busy) const {
 std::vector<Membership::Standing> Membership::Standings() const {
   std::vector<double> weights(entries_.size());
   for (const auto& [key, level] : levels_) {
-    for (size_t i = 0; i < level.given.size(); ++i) weights[level.given[i]] = level.weights[i];
+    for (size_t i = 0; i < level.given.size(); ++i) weights[level.given[i]] = level.hosts[i].weight;
   }
   std::vector<Standing> standings;
-  standings.reserve(all_.size());
+  standings.reserve(all_->size());
   size_t entry = 0;
-  for (const PickerHost& host : all_) {
+  for (const PickerHost& host : *all_) {
     Standing& standing = standings.emplace_back();
     standing.host = host;
     if (host.endpoint->draining) continue;

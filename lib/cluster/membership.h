@@ -39,8 +39,10 @@ struct Group {
   double up_to = 1;                        // its share of all calls ends here, of 0 … 1
 };
 
+using HostList = std::shared_ptr<const std::vector<PickerHost>>;
+
 struct Hosts {
-  std::vector<PickerHost> all;
+  HostList all;
   size_t unfit = 0;  // of which are ejected or fail their health checks, and get no calls
   std::vector<Group> groups;
 };
@@ -84,12 +86,14 @@ class Membership {
   // kNever: time alone changes nothing. `busy`: attempts have ended since the last Refresh.
   base::MonoTime next(bool busy) const;
 
+  // Those of the last Update, complete.
+  const HostList& all() const { return all_; }
   std::vector<Standing> Standings() const;
 
  private:
   struct Entry {
-    base::Ref<Member> member;
-    PickerHost host;
+    base::Ref<Member> member = {};
+    size_t place = 0;          // in all_
     bool unreachable = false;  // since its last dial failed, until one succeeds
     bool fails_checks = false;
     base::MonoTime began{};    // its slow start; or one of the values in the source
@@ -101,9 +105,11 @@ class Membership {
     std::shared_ptr<const Picker> picker;
     std::vector<size_t> entries;    // all that belong to it
     std::vector<size_t> given;      // those that its balancer has
-    std::vector<double> weights;    // with which it has them
+    std::vector<PickerHost> hosts;  // as it has them
     LevelShare share;
   };
+
+  const PickerHost& HostOf(const Entry& entry) const { return (*all_)[entry.place]; }
 
   bool Ejected(size_t entry) const {
     return detector_.has_value() &&
@@ -124,7 +130,7 @@ class Membership {
   const base::MonoDuration window_;
   std::function<bool(const Host&)> passes_checks_;
   std::optional<OutlierDetector> detector_;  // its hosts are entries_
-  std::vector<PickerHost> all_;
+  HostList all_ = std::make_shared<const std::vector<PickerHost>>();
   std::vector<Entry> entries_;
   std::map<LevelKey, LevelState> levels_;
   bool set_changed_ = false;

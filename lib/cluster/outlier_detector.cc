@@ -1,11 +1,11 @@
 #include "cluster/outlier_detector.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/places.h"
 #include "base/strings.h"
 
 namespace weft::inline v0::cluster {
@@ -71,18 +71,21 @@ OutlierFinding OutlierDetector::InRow(size_t host) const {
           absl::StrCat(failures, " failures in a row, the last one ", name)};
 }
 
-OutlierDetector::Events OutlierDetector::OnHostsChanged(std::vector<Subject> hosts,
+OutlierDetector::Events OutlierDetector::OnHostsChanged(const std::vector<Subject>& hosts,
                                                         base::MonoTime now) {
-  std::unordered_map<const HostHealth*, size_t> before;
-  for (size_t i = 0; i < hosts_.size(); ++i) before.emplace(hosts_[i].subject.health, i);
-  std::vector<Entry> entries;
-  entries.reserve(hosts.size());
+  std::vector<const void*> before;
+  std::vector<const void*> there;
+  before.reserve(hosts_.size());
+  there.reserve(hosts.size());
+  for (const Entry& entry : hosts_) before.push_back(entry.subject.health);
+  for (const Subject& subject : hosts) there.push_back(subject.health);
+  const std::vector<size_t> places = base::PlacesBefore(before, there);
+  std::vector<Entry> entries(hosts.size());
   ejected_ = 0;
-  for (Subject& subject : hosts) {
-    const auto known = before.find(subject.health);
-    Entry& entry = known == before.end() ? entries.emplace_back()
-                                         : entries.emplace_back(std::move(hosts_[known->second]));
-    entry.subject = std::move(subject);
+  for (size_t i = 0; i < hosts.size(); ++i) {
+    Entry& entry = entries[i];
+    if (places[i] != base::kNowhere) entry = std::move(hosts_[places[i]]);
+    entry.subject = hosts[i];
     if (entry.standing.state == State::kEjected) ++ejected_;
   }
   hosts_ = std::move(entries);
@@ -173,7 +176,8 @@ void OutlierDetector::Blame(const OutlierFinding& finding, base::MonoTime now, E
   if (standing.state == State::kEjected) return;
   if (ejected_ >= MaxEjected()) {
     events.push_back({Event::Kind::kSpared, finding.host, finding.rule,
-                      absl::StrCat(entry.subject.address, " is not ejected, as ", ejected_, " of ",
+                      absl::StrCat(base::V(entry.subject.address), " is not ejected, as ", ejected_,
+                                   " of ",
                                    hosts_.size(), " hosts are: ", finding.why)});
     return;
   }
@@ -190,7 +194,7 @@ void OutlierDetector::Blame(const OutlierFinding& finding, base::MonoTime now, E
   standing.why = finding.why;
   entry.slow_intervals = 0;
   events.push_back({Event::Kind::kEjected, finding.host, finding.rule,
-                    absl::StrFormat("%s is ejected for %.1f s: %s", entry.subject.address,
+                    absl::StrFormat("%s is ejected for %.1f s: %s", base::V(entry.subject.address),
                                     static_cast<double>(length.count()) / 1e9, finding.why)});
 }
 
@@ -204,7 +208,7 @@ void OutlierDetector::Return(size_t host, base::MonoTime now, Events& events) {
   events.push_back({Event::Kind::kReturned,
                     host,
                     {},
-                    absl::StrCat(entry.subject.address, " returns",
+                    absl::StrCat(base::V(entry.subject.address), " returns",
                                  early ? " early, as other hosts have gone" : "")});
 }
 

@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -50,8 +51,9 @@ class OutlierDetector {
   static State Next(State state, Input input);
 
   struct Subject {
-    HostHealth* health = nullptr;  // kept by the owner until OnHostsChanged without it
-    std::string address = {};      // for people
+    // Both kept by the owner until OnHostsChanged without it.
+    HostHealth* health = nullptr;
+    std::string_view address = {};  // for people
   };
   struct Standing {
     State state = State::kHealthy;
@@ -80,7 +82,7 @@ class OutlierDetector {
   // The whole set that ejection is about: what may get calls, healthy or not. What is said of hosts
   // by index goes by its order. Those that were there before keep their standing. Where the bound
   // shrinks below what is ejected, those return whose time is over first.
-  Events OnHostsChanged(std::vector<Subject> hosts, base::MonoTime now);
+  Events OnHostsChanged(const std::vector<Subject>& hosts, base::MonoTime now);
   // Its HostHealth::Add said so.
   Events OnTrip(const HostHealth& health, base::MonoTime now);
   // To be called at next(): lets hosts return, and applies the interval's rules at its end. Calls

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/random.h"
 #include "support/catch.h"
+#include "support/fake_host.h"
 
 namespace weft::channel {
 namespace {
@@ -20,9 +22,26 @@ Endpoint At(std::string address, double weight = 1) {
   return endpoint;
 }
 
-std::vector<std::string> Addresses(const Intake& intake) {
+// An intake, and the addresses whose hosts it asked for.
+struct Rig {
+  explicit Rig(SubsetOptions subset = {}) : intake(std::move(subset)) {}
+  EndpointIntake::Taken Take(EndpointSet set) {
+    return intake.Take(std::move(set), [this](const net::Address& address) {
+      acquired.push_back(address.text());
+      return std::make_shared<testing::FakeHost>(address.text());
+    });
+  }
+  EndpointIntake intake;
+  std::vector<std::string> acquired;
+};
+
+EndpointIntake::Taken TakeEndpoints(EndpointSet set, SubsetOptions subset) {
+  return Rig(std::move(subset)).Take(std::move(set));
+}
+
+std::vector<std::string> Addresses(const EndpointIntake::Taken& taken) {
   std::vector<std::string> addresses;
-  for (const Intake::Taken& taken : intake.taken) addresses.push_back(taken.address.text());
+  for (const PickerHost& entry : taken.hosts) addresses.push_back(entry.host->address());
   return addresses;
 }
 
@@ -36,23 +55,23 @@ EndpointSet Many(int count, int priority = 0) {
 }
 
 TEST_CASE("what cannot be used is skipped, and the first of it named") {
-  const Intake good = TakeEndpoints({At("10.0.0.1:80"), At("10.0.0.2:80", 0.5)}, {});
+  const EndpointIntake::Taken good = TakeEndpoints({At("10.0.0.1:80"), At("10.0.0.2:80", 0.5)}, {});
   CHECK(Addresses(good) == std::vector<std::string>{"10.0.0.1:80", "10.0.0.2:80"});
   CHECK(good.skipped == 0);
   CHECK(good.warning.empty());
 
-  const Intake twice = TakeEndpoints({At("10.0.0.1:80", 2), At("10.0.0.1:80", 3)}, {});
-  REQUIRE(twice.taken.size() == 1);
-  CHECK(twice.taken[0].endpoint->weight == 2);
+  const EndpointIntake::Taken twice = TakeEndpoints({At("10.0.0.1:80", 2), At("10.0.0.1:80", 3)}, {});
+  REQUIRE(twice.hosts.size() == 1);
+  CHECK(twice.hosts[0].endpoint->weight == 2);
   CHECK(twice.skipped == 1);
   CHECK(twice.warning == "\"10.0.0.1:80\" is there twice: the first one is used");
 
   for (const double weight : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
-    const Intake bad = TakeEndpoints({At("10.0.0.1:80", weight)}, {});
-    CHECK(bad.taken.empty());
+    const EndpointIntake::Taken bad = TakeEndpoints({At("10.0.0.1:80", weight)}, {});
+    CHECK(bad.hosts.empty());
     CHECK(bad.warning == "\"10.0.0.1:80\" has a weight that is not above 0");
   }
-  const Intake bad = TakeEndpoints({At("nonsense"), At("10.0.0.1:80", 0), At("10.0.0.2:80")}, {});
+  const EndpointIntake::Taken bad = TakeEndpoints({At("nonsense"), At("10.0.0.1:80", 0), At("10.0.0.2:80")}, {});
   CHECK(Addresses(bad) == std::vector<std::string>{"10.0.0.2:80"});
   CHECK(bad.skipped == 2);
   CHECK(bad.warning.find("\"nonsense\"") == 0);
@@ -65,10 +84,10 @@ TEST_CASE("a subset is of each priority, without what drains, and in the registr
   const bool numbered = GENERATE(false, true);
   SubsetOptions subset = {.size = 20, .client_name = "client"};
   if (numbered) subset.client_number = 7;
-  const Intake intake = TakeEndpoints(set, subset);
+  const EndpointIntake::Taken intake = TakeEndpoints(set, subset);
   CHECK(intake.skipped == 0);
   std::map<int, int> counts;
-  for (const Intake::Taken& taken : intake.taken) {
+  for (const PickerHost& taken : intake.hosts) {
     ++counts[taken.endpoint->priority];
     CHECK_FALSE(taken.endpoint->draining);
   }
@@ -88,8 +107,87 @@ TEST_CASE("a subset is of each priority, without what drains, and in the registr
   CHECK(Addresses(TakeEndpoints(set, subset)) != addresses);
 }
 
+TEST_CASE("what stays keeps its host, and its endpoint unless that says something new") {
+  Rig rig;
+  const EndpointIntake::Taken before =
+      rig.Take({At("10.0.0.1:80"), At("10.0.0.2:80"), At("localhost:80")});
+  rig.acquired.clear();
+  Endpoint drains = At("10.0.0.2:80", 3);
+  drains.draining = true;
+  drains.metadata["version"] = "2";
+  const EndpointIntake::Taken now =
+      rig.Take({At("127.0.0.1:80"), drains, At("10.0.0.3:80"), At("10.0.0.1:80")});
+  CHECK(rig.acquired == std::vector<std::string>{"10.0.0.3:80"});
+  REQUIRE(now.hosts.size() == 4);
+  CHECK(now.hosts[0].host == before.hosts[2].host);
+  CHECK(now.hosts[0].endpoint->address == "127.0.0.1:80");
+  CHECK(now.hosts[1].host == before.hosts[1].host);
+  CHECK(*now.hosts[1].endpoint == drains);
+  CHECK(now.hosts[3].host == before.hosts[0].host);
+  CHECK(now.hosts[3].endpoint == before.hosts[0].endpoint);
+}
+
+TEST_CASE("what left is let go, and a set of which nothing can be used lets nothing go") {
+  Rig rig;
+  std::weak_ptr<HostView> first = rig.Take({At("10.0.0.1:80"), At("10.0.0.2:80")}).hosts[0].host;
+  CHECK(rig.Take({}).hosts.empty());
+  CHECK(rig.Take({At("nonsense")}).skipped == 1);
+  CHECK_FALSE(first.expired());
+  rig.Take({At("10.0.0.2:80")});
+  CHECK(first.expired());
+  rig.Take({At("10.0.0.1:80"), At("10.0.0.2:80")});
+  CHECK(rig.acquired == std::vector<std::string>{"10.0.0.1:80", "10.0.0.2:80", "10.0.0.1:80"});
+}
+
+TEST_CASE("any sets: the same is taken as by an intake that saw nothing before") {
+  for (const uint64_t seed : {1, 2, 3, 4}) {
+    INFO("seed " << seed);
+    base::Random random(seed);
+    Rig rig;
+    std::map<std::string, std::shared_ptr<HostView>> last;
+    EndpointSet set;
+    for (int round = 0; round < 100; ++round) {
+      for (uint64_t changes = random.Below(20); changes > 0; --changes) {
+        const auto place = static_cast<std::ptrdiff_t>(random.Below(set.size() + 1));
+        const uint64_t last_byte = random.Below(30);
+        switch (random.Below(5)) {
+          case 0:  // of which some are there twice, some in another spelling, some are not good
+            set.insert(set.begin() + place, At(absl::StrCat("127.0.0.", last_byte, ":80")));
+            break;
+          case 1:
+            set.insert(set.begin() + place, At("localhost:80", last_byte % 3 - 1.0));
+            break;
+          case 2:
+            if (place < std::ssize(set)) set.erase(set.begin() + place);
+            break;
+          case 3:
+            std::rotate(set.begin(), set.begin() + place, set.end());
+            break;
+          default:
+            if (place < std::ssize(set)) set[static_cast<size_t>(place)].weight = 1.0 + last_byte;
+        }
+      }
+      const EndpointIntake::Taken taken = rig.Take(set);
+      const EndpointIntake::Taken model = TakeEndpoints(set, {});
+      REQUIRE(Addresses(taken) == Addresses(model));
+      REQUIRE(taken.skipped == model.skipped);
+      REQUIRE(taken.warning == model.warning);
+      if (taken.hosts.empty()) continue;
+      std::map<std::string, std::shared_ptr<HostView>> now;
+      for (size_t i = 0; i < taken.hosts.size(); ++i) {
+        const auto& [endpoint, host, weight] = taken.hosts[i];
+        REQUIRE(*endpoint == *model.hosts[i].endpoint);
+        const auto before = last.find(host->address());
+        REQUIRE((before == last.end() || before->second == host));
+        now[host->address()] = host;
+      }
+      last = std::move(now);
+    }
+  }
+}
+
 TEST_CASE("a subset of fewer endpoints is all of them") {
-  CHECK(TakeEndpoints(Many(12), {.size = 20, .client_name = "c"}).taken.size() == 12);
+  CHECK(TakeEndpoints(Many(12), {.size = 20, .client_name = "c"}).hosts.size() == 12);
 }
 
 TEST_CASE("the size of a subset is checked") {

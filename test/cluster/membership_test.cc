@@ -125,7 +125,7 @@ TEST_CASE("hosts that drain are not given to the balancer") {
   rig.Update({{"a"}, {"b", 0, "", 1, true}, {"c"}});
   REQUIRE(rig.published->groups.size() == 1);
   CHECK(rig.In(0) == "a c");
-  CHECK(rig.published->all.size() == 3);
+  CHECK(rig.published->all->size() == 3);
   rig.Update({{"b", 0, "", 1, true}});
   CHECK(rig.published->groups.empty());
 }

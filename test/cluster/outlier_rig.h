@@ -41,7 +41,8 @@ class OutlierRig {
   }
   void AddHost() {
     records.emplace_back(options_.consecutive_failures);
-    set.push_back({&records.back(), "host-" + std::to_string(names_++)});
+    names_.push_back("host-" + std::to_string(names_.size()));
+    set.push_back({&records.back(), names_.back()});
   }
   void Tell() { Note(detector.OnHostsChanged(set, now)); }
 
@@ -84,7 +85,7 @@ class OutlierRig {
   void Note(OutlierDetector::Events events) {
     for (OutlierDetector::Event& event : events) seen.push_back(std::move(event));
   }
-  int names_ = 0;
+  std::deque<std::string> names_;
 };
 
 }  // namespace weft::testing
