@@ -1,7 +1,10 @@
-// What a pick and an update of each balancer cost, over 10, 1,000 and 10,000 hosts; and a subset.
+// What a pick, a report and an update of each balancer cost, over 10, 1,000 and 10,000 hosts; and a
+// subset.
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,7 +26,15 @@ class ReadyHost final : public cluster::Host {
   explicit ReadyHost(std::string address) : Host(std::move(address)) {
     SetState(HostState::kReady);
     latency_average().Add(std::chrono::milliseconds(10), Start());
-    SetReport({.utilization = 0.5, .qps = 100}, Start());
+    SetReport(Report(/*in_flight=*/2), Start());
+  }
+  static LoadReport Report(uint32_t in_flight) {
+    return {.in_flight = in_flight,
+            .workers = 4,
+            .service_time = std::chrono::milliseconds(10),
+            .latency = std::chrono::milliseconds(12),
+            .utilization = 0.5,
+            .qps = 100};
   }
   static MonoTime Start() { return MonoTime(std::chrono::seconds(1000)); }
   void Connect() override {}
@@ -36,24 +47,51 @@ struct Service {
       const std::string address =
           "10.0." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ":8080";
       const double weight = weights[i % weights.size()];
+      ready.push_back(std::make_shared<ReadyHost>(address));
       hosts.push_back({std::make_shared<Endpoint>(Endpoint{.address = address, .weight = weight}),
-                       std::make_shared<ReadyHost>(address), weight});
+                       ready.back(), weight});
     }
   }
+  std::vector<std::shared_ptr<ReadyHost>> ready;
   std::vector<PickerHost> hosts;
 };
 
-// Its own time goes on by 10 µs with each pick: what is done once in a while is part of the cost.
-void Pick(benchmark::State& state, const BalancerFactory& factory,
-          const std::vector<double>& weights) {
+// As in life: a pick, and some picks later the answer, with what its host says of its load. Those
+// of a batch are timed together, picks and reports apart. Its own time goes on by 10 µs with each
+// pick: what is done once in a while is part of the cost.
+enum class Timed { kPicks, kReports };
+
+template <Timed kTimed>
+void PickAndReport(benchmark::State& state, const BalancerFactory& factory,
+                   const std::vector<double>& weights) {
+  constexpr size_t kBatch = 64;
+  using Clock = std::chrono::steady_clock;
   const Service service(static_cast<size_t>(state.range(0)), weights);
-  const std::shared_ptr<const Picker> picker = factory(1)->Update(service.hosts);
+  const std::unique_ptr<Balancer> balancer = factory(1);
+  const std::shared_ptr<const Picker> picker = balancer->Update(service.hosts);
   PickFacts facts = {.now = ReadyHost::Start()};
-  for (auto _ : state) {
-    facts.now += std::chrono::microseconds(10);
-    facts.random = base::NextRandom(facts.random);
-    facts.hash_key = facts.random;
-    benchmark::DoNotOptimize(picker->Pick(facts));
+  std::array<size_t, kBatch> picked;
+  while (state.KeepRunningBatch(kBatch)) {
+    const Clock::time_point picks_begin = Clock::now();
+    for (size_t& index : picked) {
+      facts.now += std::chrono::microseconds(10);
+      facts.random = base::NextRandom(facts.random);
+      facts.hash_key = facts.random;
+      index = picker->Pick(facts).index;
+    }
+    const Clock::time_point picks_end = Clock::now();
+    for (const size_t index : picked) {
+      facts.random = base::NextRandom(facts.random);
+      const auto in_flight = static_cast<uint32_t>(facts.random % 8);
+      service.ready[index]->SetReport(ReadyHost::Report(in_flight), facts.now);
+    }
+    const Clock::time_point reports_begin = Clock::now();
+    for (const size_t index : picked) picker->OnReport(index, facts.now);
+    const Clock::time_point reports_end = Clock::now();
+    state.SetIterationTime(std::chrono::duration<double>(kTimed == Timed::kPicks
+                                                             ? picks_end - picks_begin
+                                                             : reports_end - reports_begin)
+                               .count());
   }
 }
 
@@ -109,19 +147,22 @@ void RegisterAll() {
       {"Maglev/weights", Maglev(), {1, 2, 3}},
   };
   using Measured = void (*)(benchmark::State&, const BalancerFactory&, const std::vector<double>&);
-  const std::pair<const char*, Measured> measured[] = {
-      {"Pick/", Pick}, {"Update/", Update}, {"UpdateSame/", UpdateSame}};
-  for (const auto& [what, run] : measured) {
-    for (const Named& balancer : balancers) {
-      benchmark::RegisterBenchmark((std::string(what) + balancer.name).c_str(),
-                                   [run = run, balancer](benchmark::State& state) {
-                                     run(state, balancer.factory, balancer.weights);
-                                   })
-          ->Arg(10)
-          ->Arg(1000)
-          ->Arg(10'000);
-    }
-  }
+  const auto add = [](const std::string& what, Measured run, const Named& balancer) {
+    return benchmark::RegisterBenchmark((what + balancer.name).c_str(),
+                                        [run, balancer](benchmark::State& state) {
+                                          run(state, balancer.factory, balancer.weights);
+                                        })
+        ->Arg(10)
+        ->Arg(1000)
+        ->Arg(10'000);
+  };
+  for (const Named& balancer : balancers)
+    add("Pick/", PickAndReport<Timed::kPicks>, balancer)->UseManualTime();
+  // The others do nothing with a report.
+  for (const Named& balancer : {Named{"FreshLoad", FreshLoad()}, Named{"Prequal", Prequal()}})
+    add("Report/", PickAndReport<Timed::kReports>, balancer)->UseManualTime();
+  for (const Named& balancer : balancers) add("Update/", Update, balancer);
+  for (const Named& balancer : balancers) add("UpdateSame/", UpdateSame, balancer);
   benchmark::RegisterBenchmark("Subset/rendezvous", Subset, false)->Arg(10'000);
   benchmark::RegisterBenchmark("Subset/ring", Subset, true)->Arg(10'000);
 }
