@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -23,27 +24,34 @@ constexpr float kNews = 1.0F / 32;    // weight of a report in the mean load
 constexpr float kTwiceAsFast = 0.2F;  // of a request by worker, while the report is fresh
 constexpr int kMostBounces = 2;
 constexpr auto kForget = std::chrono::seconds(10);
-constexpr float kNever = std::numeric_limits<float>::infinity();
 
 constexpr float kLeastAgeing = InTicks(std::chrono::milliseconds(50));
 constexpr float kMostAgeing = InTicks(std::chrono::milliseconds(250));
 
-// When a host reported, its load by worker in 64ths, and what was sent since.
+// When a host reported, and what was sent since.
 class Said {
  public:
   static constexpr uint64_t kNothing = 0;
-  static uint64_t Pack(uint32_t tick, float load, uint32_t sent) {
-    const auto fixed = static_cast<uint64_t>(std::clamp(load * 64, 1.0F, 65535.0F));
-    return uint64_t{tick} << 32 | fixed << 16 | std::min(sent, uint32_t{UINT16_MAX});
+  static uint64_t Pack(uint32_t tick, uint32_t sent) {
+    return uint64_t{tick} << 32 | std::min(sent, uint32_t{UINT16_MAX});
   }
   explicit Said(uint64_t packed) : packed_(packed) {}
+  bool nothing() const { return packed_ == kNothing; }
   uint32_t tick() const { return static_cast<uint32_t>(packed_ >> 32); }
-  float load() const { return static_cast<float>(packed_ >> 16 & UINT16_MAX) / 64; }
-  float sent() const { return static_cast<float>(packed_ & UINT16_MAX); }
+  float sent() const { return static_cast<float>(static_cast<int32_t>(packed_)); }
 
  private:
-  const uint64_t packed_;  // never 0: an idle host's load counts as a 64th
+  const uint64_t packed_;
 };
+
+// A candidate's score and its place, in one number of which the least is found without a branch:
+// floats that are not negative are in the order of their bits.
+constexpr float kImpossible = std::numeric_limits<float>::infinity();
+uint64_t Rank(float score, size_t place) {
+  return uint64_t{std::bit_cast<uint32_t>(score)} << 32 | place;
+}
+float ScoreIn(uint64_t rank) { return std::bit_cast<float>(static_cast<uint32_t>(rank >> 32)); }
+size_t PlaceIn(uint64_t rank) { return static_cast<uint32_t>(rank); }
 
 // Of the list of the last reports: when, and whose.
 uint64_t Slot(uint32_t tick, size_t index) { return uint64_t{tick} << 32 | index; }
@@ -65,22 +73,37 @@ class FreshLoadBalancer::FreshLoadPicker final : public Picker {
   // 24 bytes, so that a thousand hosts fit into a processor's first cache.
   struct Entry {
     std::atomic<uint64_t> said{Said::kNothing};
-    std::atomic<float> chance{1};  // to be drawn, relative to the others
-    std::atomic<float> penalty{1};
-    std::atomic<float> lead{0};       // for its speed, of a request by worker
+    std::atomic<float> load{1};       // that it said, by worker, less its lead, and one
     std::atomic<float> by_worker{1};  // 1 / workers
+    std::atomic<float> penalty{1};
+    std::atomic<float> chance{1};  // to be drawn, relative to the others
   };
-  struct Candidate {
-    uint32_t index = 0;
-    float score = kNever;
+  // What is the same for all candidates of a pick.
+  struct Moment {
+    uint32_t tick;
+    float mean;    // load, and one
+    float ageing;  // 1 / (4 T)
+  };
+  struct Candidates {
+    std::array<uint32_t, kDrawn + kRecent> indices;
+    std::array<uint64_t, kDrawn + kRecent> ranks;
+    size_t count;
+
+    // A host may be there several times.
+    void Worsen(uint32_t index, float times) {
+      for (size_t i = 0; i < count; ++i) {
+        if (indices[i] == index) ranks[i] = Rank(ScoreIn(ranks[i]) * times, i);
+      }
+    }
   };
 
-  void Note(size_t index, const HostView::Reported& said) const;
-  void SetSpeed(size_t index, const LoadReport& report) const;
+  void Note(size_t index, const HostView::Reported& said, float lead) const;
+  float SetSpeed(size_t index, const LoadReport& report) const;
   void FindMost() const;
-  float UpdatePenalty(size_t index, MonoTime now) const;
-  uint32_t Draw(uint64_t* random) const;
-  float ScoreOf(uint32_t index, uint32_t tick) const;
+  inline float UpdatePenalty(size_t index, MonoTime now) const;
+  inline uint32_t Draw(uint64_t* random) const;
+  Candidates Look(const PickFacts& facts, size_t reports) const;
+  inline float ScoreOf(uint32_t index, const Moment& moment) const;
   bool CanTake(uint32_t index, const PickFacts& facts) const;
   PickResult Choose(uint32_t index, const PickFacts& facts) const;
 
@@ -93,8 +116,8 @@ class FreshLoadBalancer::FreshLoadPicker final : public Picker {
   // Tick and index of the last reports.
   alignas(64) mutable std::array<std::atomic<uint64_t>, kRecent> recent_;
   mutable std::atomic<uint32_t> reports_{0};
-  mutable std::atomic<float> ageing_{kMostAgeing};  // T, in ticks
-  mutable std::atomic<float> most_{0};              // of all chances
+  mutable std::atomic<float> ageing_{1 / (4 * kMostAgeing)};  // 1 / (4 T)
+  mutable std::atomic<float> most_{0};                        // of all chances
 };
 
 FreshLoadBalancer::FreshLoadPicker::FreshLoadPicker(const FreshLoadOptions& options,
@@ -109,8 +132,8 @@ FreshLoadBalancer::FreshLoadPicker::FreshLoadPicker(const FreshLoadOptions& opti
       entries_(std::make_unique<Entry[]>(size_)) {
   for (size_t i = 0; i < size_; ++i) {
     const HostView::Reported said = hosts_[i].host->reported();
-    SetSpeed(i, said.report);
-    if (said.report.TellsInFlight()) Note(i, said);
+    const float lead = SetSpeed(i, said.report);
+    if (said.report.TellsInFlight()) Note(i, said, lead);
   }
   FindMost();
   for (const size_t index : LatestReporters(hosts_, kRecent)) {
@@ -120,15 +143,18 @@ FreshLoadBalancer::FreshLoadPicker::FreshLoadPicker(const FreshLoadOptions& opti
   }
 }
 
-void FreshLoadBalancer::FreshLoadPicker::Note(size_t index, const HostView::Reported& said) const {
+void FreshLoadBalancer::FreshLoadPicker::Note(size_t index, const HostView::Reported& said,
+                                              float lead) const {
   const float by_worker = ByWorker(said.report);
   entries_[index].by_worker.store(by_worker, std::memory_order_relaxed);
   const float load = static_cast<float>(said.report.in_flight) * by_worker;
-  entries_[index].said.store(Said::Pack(TickOf(said.at), load, said.sent_since),
+  entries_[index].load.store(load - lead + 1, std::memory_order_relaxed);
+  entries_[index].said.store(Said::Pack(TickOf(said.at), said.sent_since),
                              std::memory_order_relaxed);
 }
 
-void FreshLoadBalancer::FreshLoadPicker::SetSpeed(size_t index, const LoadReport& report) const {
+// Returns its lead.
+float FreshLoadBalancer::FreshLoadPicker::SetSpeed(size_t index, const LoadReport& report) const {
   Entry& entry = entries_[index];
   const float median = typical_->service_time.get();
   auto takes = static_cast<float>(report.service_time.count());
@@ -138,12 +164,12 @@ void FreshLoadBalancer::FreshLoadPicker::SetSpeed(size_t index, const LoadReport
     takes = std::clamp(takes, fails ? median : median / kMostUnequal, median * kMostUnequal);
     speed = median / takes;
   }
-  entry.lead.store(kTwiceAsFast * std::log2(speed), std::memory_order_relaxed);
   const float chance = static_cast<float>(hosts_[index].weight) *
                        static_cast<float>(std::max(report.workers, 1U)) * speed * speed;
   entry.chance.store(chance, std::memory_order_relaxed);
   if (chance > most_.load(std::memory_order_relaxed))
     most_.store(chance, std::memory_order_relaxed);
+  return kTwiceAsFast * std::log2(speed);
 }
 
 void FreshLoadBalancer::FreshLoadPicker::FindMost() const {
@@ -153,7 +179,7 @@ void FreshLoadBalancer::FreshLoadPicker::FindMost() const {
   most_.store(most, std::memory_order_relaxed);
 }
 
-float FreshLoadBalancer::FreshLoadPicker::UpdatePenalty(size_t index, MonoTime now) const {
+inline float FreshLoadBalancer::FreshLoadPicker::UpdatePenalty(size_t index, MonoTime now) const {
   const float penalty = typical_->penalty.Of(*hosts_[index].host, now);
   std::atomic<float>& known = entries_[index].penalty;
   if (known.load(std::memory_order_relaxed) != penalty)
@@ -161,7 +187,7 @@ float FreshLoadBalancer::FreshLoadPicker::UpdatePenalty(size_t index, MonoTime n
   return penalty;
 }
 
-uint32_t FreshLoadBalancer::FreshLoadPicker::Draw(uint64_t* random) const {
+inline uint32_t FreshLoadBalancer::FreshLoadPicker::Draw(uint64_t* random) const {
   const float most = most_.load(std::memory_order_relaxed);
   uint32_t index = 0;
   for (int i = 0; i < kTries; ++i) {
@@ -173,24 +199,22 @@ uint32_t FreshLoadBalancer::FreshLoadPicker::Draw(uint64_t* random) const {
   return index;
 }
 
-float FreshLoadBalancer::FreshLoadPicker::ScoreOf(uint32_t index, uint32_t tick) const {
+inline float FreshLoadBalancer::FreshLoadPicker::ScoreOf(uint32_t index,
+                                                         const Moment& moment) const {
   const Entry& entry = entries_[index];
-  const float mean = typical_->load.load(std::memory_order_relaxed);
-  const uint64_t packed = entry.said.load(std::memory_order_relaxed);
-  const Said said(packed);
-  const float by_worker = entries_[index].by_worker.load(std::memory_order_relaxed);
-  const auto age = static_cast<float>(TicksSince(said.tick(), tick));
-  float load = mean;
-  if (packed == Said::kNothing || age > InTicks(kForget)) {
+  const Said said(entry.said.load(std::memory_order_relaxed));
+  const float by_worker = entry.by_worker.load(std::memory_order_relaxed);
+  const auto age = static_cast<float>(static_cast<int32_t>(TicksSince(said.tick(), moment.tick)));
+  float load = moment.mean;
+  if (said.nothing() || age > InTicks(kForget)) {
     load += static_cast<float>(hosts_[index].host->in_flight()) * by_worker;
   } else {
     // As good as e^-x here.
-    const float left = std::max(0.0F, 1 - age / (4 * ageing_.load(std::memory_order_relaxed)));
-    const float fresh = left * left * left * left;
-    const float lead = entry.lead.load(std::memory_order_relaxed);
-    load += (said.load() - lead - mean) * fresh + said.sent() * by_worker;
+    const float left = std::max(0.0F, 1 - age * moment.ageing);
+    const float fresh = (left * left) * (left * left);
+    load += (entry.load.load(std::memory_order_relaxed) - load) * fresh + said.sent() * by_worker;
   }
-  return (load + 1) * entry.penalty.load(std::memory_order_relaxed);
+  return load * entry.penalty.load(std::memory_order_relaxed);
 }
 
 bool FreshLoadBalancer::FreshLoadPicker::CanTake(uint32_t index, const PickFacts& facts) const {
@@ -199,35 +223,48 @@ bool FreshLoadBalancer::FreshLoadPicker::CanTake(uint32_t index, const PickFacts
          std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end();
 }
 
-PickResult FreshLoadBalancer::FreshLoadPicker::Pick(const PickFacts& facts) const {
-  const uint32_t reports = std::min<uint32_t>(reports_.load(std::memory_order_relaxed), kRecent);
-  if (reports == 0) return local_->Pick(facts);
-  const uint32_t tick = TickOf(facts.now);
-  std::array<Candidate, kDrawn + kRecent> candidates;
+FreshLoadBalancer::FreshLoadPicker::Candidates FreshLoadBalancer::FreshLoadPicker::Look(
+    const PickFacts& facts, size_t reports) const {
+  const Moment moment = {.tick = TickOf(facts.now),
+                         .mean = typical_->load.load(std::memory_order_relaxed) + 1,
+                         .ageing = ageing_.load(std::memory_order_relaxed)};
+  Candidates candidates;
+  candidates.count = kDrawn + reports;
   uint64_t random = facts.random;
   for (size_t i = 0; i < kDrawn; ++i) {
     const uint32_t index = Draw(&random);
-    UpdatePenalty(index, facts.now);  // that of one that gets no calls falls as well
-    candidates[i] = {index, ScoreOf(index, tick)};
+    // The penalty of one that gets no calls falls as well.
+    if (entries_[index].penalty.load(std::memory_order_relaxed) > 1)
+      UpdatePenalty(index, facts.now);
+    candidates.indices[i] = index;
   }
   for (size_t i = 0; i < reports; ++i) {
-    const auto index = static_cast<uint32_t>(recent_[i].load(std::memory_order_relaxed));
-    candidates[kDrawn + i] = {index, ScoreOf(index, tick)};
+    candidates.indices[kDrawn + i] =
+        static_cast<uint32_t>(recent_[i].load(std::memory_order_relaxed));
   }
-  for (size_t left = kDrawn + reports; left > 0; --left) {
-    Candidate* const best = std::min_element(
-        candidates.begin(), candidates.begin() + static_cast<ptrdiff_t>(kDrawn + reports),
-        [](const Candidate& a, const Candidate& b) { return a.score < b.score; });
-    if (best->score == kNever) break;
+  for (size_t i = 0; i < candidates.count; ++i)
+    candidates.ranks[i] = Rank(ScoreOf(candidates.indices[i], moment), i);
+  return candidates;
+}
+
+PickResult FreshLoadBalancer::FreshLoadPicker::Pick(const PickFacts& facts) const {
+  const size_t reports = std::min<size_t>(reports_.load(std::memory_order_relaxed), kRecent);
+  if (reports == 0) return local_->Pick(facts);
+  Candidates candidates = Look(facts, reports);
+  for (size_t left = candidates.count; left > 0; --left) {
+    uint64_t best = candidates.ranks[0];
+    for (size_t i = 1; i < candidates.count; ++i) best = std::min(best, candidates.ranks[i]);
+    if (ScoreIn(best) == kImpossible) break;
+    const uint32_t index = candidates.indices[PlaceIn(best)];
     // One that has failed since it reported may not be the best any more.
-    const float known = entries_[best->index].penalty.load(std::memory_order_relaxed);
-    const float penalty = UpdatePenalty(best->index, facts.now);
-    if (!CanTake(best->index, facts)) {
-      best->score = kNever;
+    const float known = entries_[index].penalty.load(std::memory_order_relaxed);
+    const float penalty = UpdatePenalty(index, facts.now);
+    if (!CanTake(index, facts)) {
+      candidates.Worsen(index, kImpossible);
     } else if (penalty > 1.01F * known) {
-      best->score *= penalty / known;
+      candidates.Worsen(index, penalty / known);
     } else {
-      return Choose(best->index, facts);
+      return Choose(index, facts);
     }
   }
   return local_->Pick(facts);
@@ -260,15 +297,14 @@ void FreshLoadBalancer::FreshLoadPicker::OnReport(size_t index, MonoTime now) co
   const float mean = typical_->load.load(std::memory_order_relaxed);
   typical_->load.store(mean + (load - mean) * kNews, std::memory_order_relaxed);
   typical_->service_time.Add(static_cast<float>(said.report.service_time.count()));
-  SetSpeed(index, said.report);
-  Note(index, said);
+  Note(index, said, SetSpeed(index, said.report));
 
   std::atomic<uint64_t>& slot = recent_[count % kRecent];
   const uint32_t tick = TickOf(now);
   if (count >= kRecent) {
     const auto oldest = static_cast<uint32_t>(slot.load(std::memory_order_relaxed) >> 32);
     const float gap = static_cast<float>(TicksSince(oldest, tick)) / kRecent;
-    ageing_.store(std::clamp(gap, kLeastAgeing, kMostAgeing), std::memory_order_relaxed);
+    ageing_.store(1 / (4 * std::clamp(gap, kLeastAgeing, kMostAgeing)), std::memory_order_relaxed);
   }
   slot.store(Slot(tick, index), std::memory_order_relaxed);
   if (count % size_ == 0) FindMost();

@@ -32,6 +32,14 @@ uint32_t TickIn(uint64_t place) { return static_cast<uint32_t>(place >> 32); }
 uint32_t IndexIn(uint64_t place) { return static_cast<uint32_t>(place) >> 8; }
 uint32_t UsesIn(uint64_t place) { return static_cast<uint32_t>(place & 0xff); }
 
+// What is in a place of the pool, in one number of which the least is the best: those that are not
+// hot, then the others, each by a float that is not negative (such are in the order of their bits).
+constexpr uint64_t kNoRank = UINT64_MAX;
+uint64_t Rank(bool hot, float value, size_t place) {
+  return uint64_t{hot} << 63 | uint64_t{std::bit_cast<uint32_t>(value)} << 32 | place;
+}
+size_t PlaceIn(uint64_t rank) { return static_cast<uint32_t>(rank); }
+
 // `value`, rounded up as often as its fraction says; `random` from 0 to 1.
 uint32_t RoundAtRandom(double value, double random) {
   return static_cast<uint32_t>(std::min(value, 255.0) + random);
@@ -69,23 +77,25 @@ class PrequalBalancer::PrequalPicker final : public Picker {
 
  private:
   struct Entry {
-    std::shared_ptr<HostView> host;
     std::atomic<uint64_t> said{0};  // in flight, what was sent since included; latency in ns
     std::atomic<float> penalty{1};
   };
-  struct Candidate {
-    size_t place = kPool;
-    uint64_t seen = kFree;
-    bool hot = false;
-    float rank = 0;  // of those alike the lowest is the best
-    bool BetterThan(const Candidate& other) const {
-      return hot != other.hot ? !hot : rank < other.rank;
+  // The pool as one pick sees it.
+  struct Known {
+    std::array<uint64_t, kPool> seen;
+    std::array<uint64_t, kPool> ranks;  // the lowest is the best; kNoRank: nothing usable is there
+    size_t count = 0;
+    void Forget(size_t place) {
+      ranks[place] = kNoRank;
+      --count;
     }
   };
 
-  Candidate Look(size_t place, const PickFacts& facts) const;
-  void Use(const Candidate& chosen, double random) const;
-  void Remove(const std::array<Candidate, kPool>& known, size_t count) const;
+  Known Look(uint32_t tick) const;
+  uint64_t RankOf(size_t place, uint32_t index) const;
+  bool CanTake(uint32_t index, const PickFacts& facts) const;
+  void Use(size_t place, uint64_t seen, double random) const;
+  void Remove(const Known& known) const;
   void Note(size_t index, const HostView::Reported& reported) const;
   void Put(uint32_t index, uint32_t tick) const;
 
@@ -94,6 +104,7 @@ class PrequalBalancer::PrequalPicker final : public Picker {
   double remove_ = 0;
   const std::shared_ptr<const Picker> local_;
   const std::shared_ptr<Learnt> learnt_;
+  const std::vector<PickerHost> hosts_;
   const size_t size_;
   const std::unique_ptr<Entry[]> entries_;
   alignas(64) mutable std::array<std::atomic<uint64_t>, kPool> pool_;
@@ -110,6 +121,7 @@ PrequalBalancer::PrequalPicker::PrequalPicker(const PrequalOptions& options,
           std::min<int64_t>(options.max_age.count() >> kTickBits, UINT32_MAX / 2))),
       local_(std::move(local)),
       learnt_(std::move(learnt)),
+      hosts_(hosts),
       size_(hosts.size()),
       entries_(std::make_unique<Entry[]>(size_)) {
   remove_ = std::min(1.0, reports_per_call * kRemoveByProbe);
@@ -118,91 +130,101 @@ PrequalBalancer::PrequalPicker::PrequalPicker(const PrequalOptions& options,
   const double spare = others * reports_per_call - remove_;
   if (spare > 0) reuse_ = std::max(1.0, (1 + kDelta) / spare);
   for (std::atomic<uint64_t>& place : pool_) place.store(kFree, std::memory_order_relaxed);
-  for (size_t i = 0; i < size_; ++i) entries_[i].host = hosts[i].host;
   for (const size_t index : LatestReporters(hosts, kPool))
     Note(index, hosts[index].host->reported());
 }
 
-PrequalBalancer::PrequalPicker::Candidate PrequalBalancer::PrequalPicker::Look(
-    size_t place, const PickFacts& facts) const {
-  const uint64_t seen = pool_[place].load(std::memory_order_relaxed);
-  if (seen == kFree || TicksSince(TickIn(seen), TickOf(facts.now)) > max_age_) return {};
-  const Entry& entry = entries_[IndexIn(seen)];
-  const HostView* const host = entry.host.get();
-  if (host->state() != HostState::kReady ||
-      std::find(facts.tried.begin(), facts.tried.end(), host) != facts.tried.end()) {
-    return {};
-  }
+uint64_t PrequalBalancer::PrequalPicker::RankOf(size_t place, uint32_t index) const {
+  const Entry& entry = entries_[index];
   const uint64_t said = entry.said.load(std::memory_order_relaxed);
   const auto in_flight = static_cast<uint32_t>(said >> 32);
+  const float latency = std::bit_cast<float>(static_cast<uint32_t>(said));
   const float penalty = entry.penalty.load(std::memory_order_relaxed);
   const bool hot = penalty > 1 || in_flight > learnt_->hot_above.load(std::memory_order_relaxed);
-  const float latency = std::bit_cast<float>(static_cast<uint32_t>(said));
-  return {place, seen, hot, hot ? (static_cast<float>(in_flight) + 1) * penalty : latency};
+  const float value = hot ? (static_cast<float>(in_flight) + 1) * penalty : latency;
+  return Rank(hot, value, place);
+}
+
+PrequalBalancer::PrequalPicker::Known PrequalBalancer::PrequalPicker::Look(uint32_t tick) const {
+  Known known;
+  for (size_t place = 0; place < kPool; ++place) {
+    const uint64_t seen = pool_[place].load(std::memory_order_relaxed);
+    const bool usable = seen != kFree && TicksSince(TickIn(seen), tick) <= max_age_;
+    known.seen[place] = seen;
+    known.ranks[place] = usable ? RankOf(place, IndexIn(seen)) : kNoRank;
+    if (usable) ++known.count;
+  }
+  return known;
+}
+
+bool PrequalBalancer::PrequalPicker::CanTake(uint32_t index, const PickFacts& facts) const {
+  const HostView* const host = hosts_[index].host.get();
+  return host->state() == HostState::kReady &&
+         std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end();
 }
 
 PickResult PrequalBalancer::PrequalPicker::Pick(const PickFacts& facts) const {
-  std::array<Candidate, kPool> known;
-  size_t count = 0;
-  for (size_t place = 0; place < kPool; ++place) {
-    const Candidate candidate = Look(place, facts);
-    if (candidate.place < kPool) known[count++] = candidate;
-  }
-  while (count >= 2) {
-    Candidate* const best =
-        std::min_element(known.begin(), known.begin() + static_cast<ptrdiff_t>(count),
-                         [](const Candidate& a, const Candidate& b) { return a.BetterThan(b); });
-    Entry& entry = entries_[IndexIn(best->seen)];
-    const float penalty = learnt_->penalty.Of(*entry.host, facts.now);
+  Known known = Look(TickOf(facts.now));
+  while (known.count >= 2) {
+    uint64_t best = kNoRank;
+    for (const uint64_t rank : known.ranks) best = std::min(best, rank);
+    const size_t place = PlaceIn(best);
+    uint64_t seen = known.seen[place];
+    const uint32_t index = IndexIn(seen);
+    if (!CanTake(index, facts)) {
+      known.Forget(place);
+      continue;
+    }
+    Entry& entry = entries_[index];
+    const float penalty = learnt_->penalty.Of(*hosts_[index].host, facts.now);
     // One that has failed since it reported has no place there any more.
     if (penalty > 1.01F * entry.penalty.load(std::memory_order_relaxed)) {
       entry.penalty.store(penalty, std::memory_order_relaxed);
-      pool_[best->place].compare_exchange_strong(best->seen, kFree, std::memory_order_relaxed);
-      *best = known[--count];
+      pool_[place].compare_exchange_strong(seen, kFree, std::memory_order_relaxed);
+      known.Forget(place);
       continue;
     }
     entry.said.fetch_add(uint64_t{1} << 32, std::memory_order_relaxed);
-    const Candidate chosen = *best;
-    Use(chosen, static_cast<double>(facts.random >> 32) * 0x1.0p-32);
+    Use(place, seen, static_cast<double>(facts.random >> 32) * 0x1.0p-32);
     if (RoundAtRandom(remove_, static_cast<double>(facts.random & UINT32_MAX) * 0x1.0p-32) > 0)
-      Remove(known, count);
-    return PickResult::Host(IndexIn(chosen.seen));
+      Remove(known);
+    return PickResult::Host(index);
   }
   return local_->Pick(facts);
 }
 
-void PrequalBalancer::PrequalPicker::Use(const Candidate& chosen, double random) const {
-  uint64_t seen = chosen.seen;
+void PrequalBalancer::PrequalPicker::Use(size_t place, uint64_t seen, double random) const {
   const uint32_t uses = UsesIn(seen) + 1;
   const bool over = uses >= RoundAtRandom(reuse_, random);
-  pool_[chosen.place].compare_exchange_strong(seen, over || uses > 0xfe ? kFree : seen + 1,
-                                              std::memory_order_relaxed);
+  pool_[place].compare_exchange_strong(seen, over || uses > 0xfe ? kFree : seen + 1,
+                                       std::memory_order_relaxed);
 }
 
-void PrequalBalancer::PrequalPicker::Remove(const std::array<Candidate, kPool>& known,
-                                            size_t count) const {
+void PrequalBalancer::PrequalPicker::Remove(const Known& known) const {
   const bool worst = worst_next_.load(std::memory_order_relaxed);
   worst_next_.store(!worst, std::memory_order_relaxed);
-  const Candidate* gone = &known[0];
-  for (size_t i = 1; i < count; ++i) {
-    const bool more =
-        worst ? gone->BetterThan(known[i]) : TickIn(known[i].seen) < TickIn(gone->seen);
-    if (more) gone = &known[i];
+  size_t gone = kPool;
+  for (size_t i = 0; i < kPool; ++i) {
+    if (known.ranks[i] == kNoRank) continue;
+    if (gone == kPool || (worst ? known.ranks[i] > known.ranks[gone]
+                                : TickIn(known.seen[i]) < TickIn(known.seen[gone])))
+      gone = i;
   }
-  uint64_t seen = gone->seen;
-  pool_[gone->place].compare_exchange_strong(seen, kFree, std::memory_order_relaxed);
+  uint64_t seen = known.seen[gone];
+  pool_[gone].compare_exchange_strong(seen, kFree, std::memory_order_relaxed);
 }
 
 void PrequalBalancer::PrequalPicker::OnReport(size_t index, MonoTime now) const {
   if (index >= size_) return;
   Entry& entry = entries_[index];
-  const HostView::Reported reported = entry.host->reported();
+  const HostView& host = *hosts_[index].host;
+  const HostView::Reported reported = host.reported();
   if (!reported.report.TellsInFlight()) return;
   const uint32_t count = learnt_->reports.fetch_add(1, std::memory_order_relaxed);
   learnt_->Add(reported.report.in_flight, count);
   const size_t other = base::Below(base::NextRandom(count), size_);
-  if (other != index) learnt_->penalty.Learn(reported.report, *entries_[other].host, now);
-  entry.penalty.store(learnt_->penalty.Of(*entry.host, now), std::memory_order_relaxed);
+  if (other != index) learnt_->penalty.Learn(reported.report, *hosts_[other].host, now);
+  entry.penalty.store(learnt_->penalty.Of(host, now), std::memory_order_relaxed);
   Note(index, reported);
 }
 

@@ -16,7 +16,9 @@ class RunningMedian {
   void Add(float sample) {
     if (!(sample > 0)) return;
     const float was = get();
-    const float step = count_.fetch_add(1, std::memory_order_relaxed) < kFirst ? 2 : kStep;
+    const uint32_t count = count_.load(std::memory_order_relaxed);
+    if (count < kFirst) count_.store(count + 1, std::memory_order_relaxed);
+    const float step = count < kFirst ? 2 : kStep;
     const float next = was == 0 ? sample : sample > was ? was * step : was / step;
     value_.store(next, std::memory_order_relaxed);
   }
@@ -25,9 +27,9 @@ class RunningMedian {
 
  private:
   static constexpr float kStep = 1.03F;
-  static constexpr uint64_t kFirst = 16;
+  static constexpr uint32_t kFirst = 16;
   std::atomic<float> value_{0};
-  std::atomic<uint64_t> count_{0};
+  std::atomic<uint32_t> count_{0};  // up to kFirst
 };
 
 }  // namespace weft::inline v0::balance
