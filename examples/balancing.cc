@@ -27,7 +27,7 @@ namespace {
 constexpr size_t kHosts = 5;
 constexpr size_t kThreads = 8;
 constexpr auto kPause = std::chrono::milliseconds(2);  // of a thread between two calls
-constexpr absl::Duration kTick = absl::Milliseconds(500);
+constexpr absl::Duration kTick = absl::Seconds(1);
 constexpr absl::Duration kPatience = absl::Seconds(10);
 
 weft::ChannelOptions Options(bool own) {
@@ -194,8 +194,8 @@ int main(int argc, char** argv) {
   const absl::Duration moment = absl::Seconds(2);
 
   bool as_it_should = table.Watch("All is well", moment);
-  become(slow, "slow/50");
-  as_it_should &= table.Watch(slow + " answers 50 ms late", moment);
+  become(slow, "slow/200");
+  as_it_should &= table.Watch(slow + " answers 200 ms late", moment);
   become(slow, "well");
   as_it_should &= table.Watch(slow + " is well again", moment);
   become(bad, "failing");

@@ -53,9 +53,14 @@ void CheckWhatItShows(const std::vector<std::string>& flags) {
   const std::string slow = servers.all[1]->address();
   const std::string bad = servers.all[3]->address();
 
-  for (const auto& server : servers.all) CHECK(Share(out, "All is well", server->address()) > 10);
-  CHECK(Share(out, "answers 50 ms late", slow) < 10);
-  CHECK(Share(out, "is well again", slow) > 10);
+  // Not how much less or more: servers of a busy machine are late by themselves.
+  for (const auto& server : servers.all) {
+    CHECK(Share(out, "All is well", server->address()) > 5);
+    if (server->address() != slow)
+      CHECK(Share(out, "answers 200 ms late", slow) <
+            Share(out, "answers 200 ms late", server->address()));
+  }
+  CHECK(Share(out, "is well again", slow) > Share(out, "answers 200 ms late", slow));
   const std::string failing = Row(out, "with a status of 500", bad);
   CHECK_THAT(failing, ContainsSubstring(" 0.00  ejected: "));
   CHECK(std::stod(failing) < 5);
