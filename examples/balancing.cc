@@ -35,6 +35,7 @@ weft::ChannelOptions Options(bool own) {
   if (own) {
     options.balancer = [](uint64_t) { return std::make_unique<OwnBalancer>(); };
   } else {
+    // Draws by weight only, so that one sees what it is while a host starts slowly.
     options.balancer = weft::LeastRequest();
   }
   // All of these have defaults that are ten times as long: this is to be watched.
