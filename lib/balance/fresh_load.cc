@@ -56,6 +56,12 @@ size_t PlaceIn(uint64_t rank) { return static_cast<uint32_t>(rank); }
 // Of the list of the last reports: when, and whose.
 uint64_t Slot(uint32_t tick, size_t index) { return uint64_t{tick} << 32 | index; }
 
+double MeanWeight(const std::vector<PickerHost>& hosts) {
+  double sum = 0;
+  for (const PickerHost& host : hosts) sum += host.weight;
+  return hosts.empty() ? 1 : sum / static_cast<double>(hosts.size());
+}
+
 float ByWorker(const LoadReport& report) {
   return 1 / static_cast<float>(std::max(report.workers, 1U));
 }
@@ -105,6 +111,7 @@ class FreshLoadBalancer::FreshLoadPicker final : public Picker {
   Candidates Look(const PickFacts& facts, size_t reports) const;
   inline float ScoreOf(uint32_t index, const Moment& moment) const;
   bool CanTake(uint32_t index, const PickFacts& facts) const;
+  void UseUp(size_t slot, uint32_t index, const PickFacts& facts) const;
   PickResult Choose(uint32_t index, const PickFacts& facts) const;
 
   const FreshLoadOptions options_;
@@ -112,9 +119,11 @@ class FreshLoadBalancer::FreshLoadPicker final : public Picker {
   const std::shared_ptr<Typical> typical_;
   const std::vector<PickerHost> hosts_;
   const size_t size_;
+  const double mean_weight_;
   const std::unique_ptr<Entry[]> entries_;
   // Tick and index of the last reports.
   alignas(64) mutable std::array<std::atomic<uint64_t>, kRecent> recent_;
+  mutable std::atomic<uint32_t> listed_{0};
   mutable std::atomic<uint32_t> reports_{0};
   mutable std::atomic<float> ageing_{1 / (4 * kMostAgeing)};  // 1 / (4 T)
   mutable std::atomic<float> most_{0};                        // of all chances
@@ -129,6 +138,7 @@ FreshLoadBalancer::FreshLoadPicker::FreshLoadPicker(const FreshLoadOptions& opti
       typical_(std::move(typical)),
       hosts_(hosts),
       size_(hosts.size()),
+      mean_weight_(MeanWeight(hosts)),
       entries_(std::make_unique<Entry[]>(size_)) {
   for (size_t i = 0; i < size_; ++i) {
     const HostView::Reported said = hosts_[i].host->reported();
@@ -138,7 +148,7 @@ FreshLoadBalancer::FreshLoadPicker::FreshLoadPicker(const FreshLoadOptions& opti
   FindMost();
   for (const size_t index : LatestReporters(hosts_, kRecent)) {
     const uint32_t tick = TickOf(hosts_[index].host->reported().at);
-    recent_[reports_.fetch_add(1, std::memory_order_relaxed)].store(Slot(tick, index),
+    recent_[listed_.fetch_add(1, std::memory_order_relaxed)].store(Slot(tick, index),
                                                                     std::memory_order_relaxed);
   }
 }
@@ -248,7 +258,7 @@ FreshLoadBalancer::FreshLoadPicker::Candidates FreshLoadBalancer::FreshLoadPicke
 }
 
 PickResult FreshLoadBalancer::FreshLoadPicker::Pick(const PickFacts& facts) const {
-  const size_t reports = std::min<size_t>(reports_.load(std::memory_order_relaxed), kRecent);
+  const size_t reports = std::min<size_t>(listed_.load(std::memory_order_relaxed), kRecent);
   if (reports == 0) return local_->Pick(facts);
   Candidates candidates = Look(facts, reports);
   for (size_t left = candidates.count; left > 0; --left) {
@@ -264,10 +274,19 @@ PickResult FreshLoadBalancer::FreshLoadPicker::Pick(const PickFacts& facts) cons
     } else if (penalty > 1.01F * known) {
       candidates.Worsen(index, penalty / known);
     } else {
+      if (PlaceIn(best) >= kDrawn) UseUp(PlaceIn(best) - kDrawn, index, facts);
       return Choose(index, facts);
     }
   }
   return local_->Pick(facts);
+}
+
+// Of a host of little weight one call for each report on the list, whose place another one has then.
+void FreshLoadBalancer::FreshLoadPicker::UseUp(size_t slot, uint32_t index,
+                                               const PickFacts& facts) const {
+  if (hosts_[index].weight >= mean_weight_) return;
+  uint64_t random = ~facts.random;
+  recent_[slot].store(Slot(TickOf(facts.now), Draw(&random)), std::memory_order_relaxed);
 }
 
 PickResult FreshLoadBalancer::FreshLoadPicker::Choose(uint32_t index,
@@ -299,15 +318,23 @@ void FreshLoadBalancer::FreshLoadPicker::OnReport(size_t index, MonoTime now) co
   typical_->service_time.Add(static_cast<float>(said.report.service_time.count()));
   Note(index, said, SetSpeed(index, said.report));
 
-  std::atomic<uint64_t>& slot = recent_[count % kRecent];
+  if (count % size_ == 0) FindMost();
+
+  // Not each report of a host that is to get little, such as one that starts slowly: it is as idle
+  // as its weight is small, and would always be the best of the list.
+  if (base::Chance(base::NextRandom(base::NextRandom(count))) * mean_weight_ >=
+      hosts_[index].weight) {
+    return;
+  }
+  const uint32_t listed = listed_.fetch_add(1, std::memory_order_relaxed);
+  std::atomic<uint64_t>& slot = recent_[listed % kRecent];
   const uint32_t tick = TickOf(now);
-  if (count >= kRecent) {
+  if (listed >= kRecent) {
     const auto oldest = static_cast<uint32_t>(slot.load(std::memory_order_relaxed) >> 32);
     const float gap = static_cast<float>(TicksSince(oldest, tick)) / kRecent;
     ageing_.store(1 / (4 * std::clamp(gap, kLeastAgeing, kMostAgeing)), std::memory_order_relaxed);
   }
   slot.store(Slot(tick, index), std::memory_order_relaxed);
-  if (count % size_ == 0) FindMost();
 }
 
 FreshLoadBalancer::FreshLoadBalancer(const FreshLoadOptions& options,

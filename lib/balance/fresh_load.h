@@ -7,6 +7,7 @@
 // all of them run to the host that has just become idle.
 //
 //   candidates   two hosts drawn by speed, and the hosts of the last 16 reports
+//                (of a host of less weight than the mean: that part of its reports, once each)
 //   drawn by     weight * workers / (service time)^2, as reported: squared, so that the slow rest
 //                while there is room
 //   load         mean + (reported - lead - mean) * e^(-age / T) + sent since, each by worker;

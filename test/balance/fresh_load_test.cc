@@ -66,6 +66,24 @@ TEST_CASE("the host that has just said that it is idle gets the next call", "[fr
   CHECK(calls[17] <= 6);
 }
 
+// As one that starts slowly: nearly idle, and its reports say so.
+TEST_CASE("a host of little weight gets little, however idle it is", "[fresh_load]") {
+  Fleet fleet(10);
+  for (PickerHost& host : fleet.hosts) host.weight = 1;
+  fleet.hosts[4].weight = 0.1;
+  fleet.Update();
+  fleet.SayAll(1, kStart);
+  std::vector<int> calls(10);
+  MonoTime now = kStart;
+  for (int i = 0; i < 2000; ++i, now += milliseconds(5)) {
+    const size_t host = fleet.PickHost({.now = now});
+    ++calls[host];
+    fleet.Say(host, Fleet::Load(host == 4 ? 0 : 1), now + milliseconds(2));
+  }
+  CHECK(calls[4] > 0);
+  CHECK(calls[4] <= 2000 / 10 / 2);
+}
+
 TEST_CASE("one of the last 16 reporters, not one of before", "[fresh_load]") {
   Fleet fleet(1000);
   fleet.SayAll(4, kStart);
