@@ -43,7 +43,8 @@ bool TakeArgument(std::string_view arg, Flags* flags) {
   }
   if (sim::TakeFlag(&arg, "--seeds=")) return sim::ParseFlag(arg, 1, 1000, &flags->run.seeds);
   if (sim::TakeFlag(&arg, "--jobs=")) return sim::ParseFlag(arg, 1, 64, &flags->run.jobs);
-  if (sim::TakeFlag(&arg, "--load=")) return sim::ParseFlag(arg, 0.01, 0.99, &flags->load.emplace());
+  if (sim::TakeFlag(&arg, "--load="))
+    return sim::ParseFlag(arg, 0.01, 0.99, &flags->load.emplace());
   if (sim::TakeFlag(&arg, "--percentile=")) {
     flags->run.hedge.when = HedgeOptions::When::kAtPercentile;
     return sim::ParseFlag(arg, 0.5, 0.999, &flags->run.hedge.percentile);

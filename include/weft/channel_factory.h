@@ -90,8 +90,8 @@ struct FactoryStats {
   uint64_t losers_drained = 0;  // ConnectionOptions::reset_burst
   uint64_t keepalive_timeouts = 0;
   uint64_t protocol_errors =
-      0;  // connections closed because the peer broke the protocol or flooded
-  uint64_t ejections = 0;         // of hosts, by OutlierOptions
+      0;                   // connections closed because the peer broke the protocol or flooded
+  uint64_t ejections = 0;  // of hosts, by OutlierOptions
   uint64_t ejections_spared = 0;  // that max_ejection_percent did not allow
   uint64_t panics = 0;            // times that health began to be ignored
   uint64_t resolver_errors = 0;

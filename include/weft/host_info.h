@@ -20,10 +20,10 @@ struct HostInfo {
   absl::Duration latency;       // HostView::latency; zero: never measured
   // As the balancer was told: the endpoint's, less while the host starts slowly; 0: no calls.
   double weight = 0;
-  bool ejected = false;           // by OutlierOptions
+  bool ejected = false;  // by OutlierOptions
   std::string why_ejected = {};
-  bool fails_checks = false;      // those of HealthCheckOptions
-  LoadReport report = {};         // what it last said
+  bool fails_checks = false;                             // those of HealthCheckOptions
+  LoadReport report = {};                                // what it last said
   absl::Duration report_age = absl::InfiniteDuration();  // infinite: it never has
 };
 

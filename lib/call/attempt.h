@@ -41,8 +41,8 @@ class Attempt final : public pool::Exchange {
   // The strand's.
   AttemptHead head;
   Response answer;
-  size_t body_sent = 0;    // of the request's
-  bool committed = false;  // the call has no other any more
+  size_t body_sent = 0;       // of the request's
+  bool committed = false;     // the call has no other any more
   base::MonoTime answered{};  // a stream's first answer
 
   // With the call's mutex; they stay as they are once the call has ended.

@@ -153,8 +153,7 @@ void Call::Pick() {
   for (;;) {
     cluster::Choice choice = target_->cluster->Pick(Facts(tried), wait_for_ready_);
     if (choice.kind == PickResult::Kind::kHost) {
-      if (!StartAttempt(choice, why_))
-        End(Local(absl::CancelledError("cancelled")));
+      if (!StartAttempt(choice, why_)) End(Local(absl::CancelledError("cancelled")));
       return;
     }
     if (choice.kind == PickResult::Kind::kFail) {

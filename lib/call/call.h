@@ -153,9 +153,9 @@ class Call : public base::RefCounted, private cluster::PickWaiter {
   enum class Next : uint8_t { kNothing, kEnd, kPick, kBackOff, kHedge, kRepeatBeside, kLook };
   struct Step {
     Next next = Next::kNothing;
-    base::MonoDuration wait{0};  // with kBackOff
+    base::MonoDuration wait{0};                          // with kBackOff
     AttemptInfo::Why why = AttemptInfo::Why::kByItself;  // with kRepeatBeside
-    Losers losers = {};  // with kEnd
+    Losers losers = {};                                  // with kEnd
   };
 
   // call.cc: the way to an attempt, and the end.

@@ -35,8 +35,8 @@ cluster::Outcome Call::OutcomeOf(const Attempt& attempt) const {
   const bool answered = attempt.answered != base::MonoTime();
   const bool ended_well = outcome.kind == Kind::kSuccess || outcome.kind == Kind::kCensored;
   outcome.took = (answered && ended_well ? attempt.answered : attempt.ended) - attempt.started;
-  outcome.noticed_late = outcome.kind == Kind::kTimeout &&
-                         cluster::NoticedLate(attempt.deadline, attempt.ended);
+  outcome.noticed_late =
+      outcome.kind == Kind::kTimeout && cluster::NoticedLate(attempt.deadline, attempt.ended);
   return outcome;
 }
 
@@ -67,7 +67,7 @@ Kind Call::KindOfLocalEnd(const Attempt& attempt) const {
   const bool had_time = 2 * (attempt.ended - attempt.started) >= attempt.ended - started_;
   const bool answered = attempt.answered != base::MonoTime();
   return absl::IsDeadlineExceeded(attempt.end.status) && had_time && !answered ? Kind::kTimeout
-                                                                                : Kind::kCensored;
+                                                                               : Kind::kCensored;
 }
 
 }  // namespace weft::inline v0::call

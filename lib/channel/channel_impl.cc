@@ -100,11 +100,13 @@ ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view 
     : Target(options.retry, options.hedge),
       factory_(std::move(factory)),
       options_(std::move(options)),
-      service_config_(factory_->counters(), [this](auto config) {
-        // Its own is a program's last word.
-        if (options_.balancer == nullptr) cluster->SetBalancer(BalancerFor(config.get()));
-        SetConfig(std::move(config));
-      }),
+      service_config_(factory_->counters(),
+                      [this](auto config) {
+                        // Its own is a program's last word.
+                        if (options_.balancer == nullptr)
+                          cluster->SetBalancer(BalancerFor(config.get()));
+                        SetConfig(std::move(config));
+                      }),
       intake_(Named(options_.subset, *factory_)) {
   name = std::string(target);
   authority = options_.authority;
@@ -177,8 +179,8 @@ void ChannelImpl::OnEndpoints(EndpointSet endpoints) {
   if (taken.hosts.empty()) {
     // An empty set is more often a registry's mistake than the truth: the last good one stays.
     counters->resolver_errors.Add();
-    cluster->SetError(absl::UnavailableError(absl::StrCat(
-        "the registry gave no usable endpoint (", taken.skipped, " unusable)")));
+    cluster->SetError(absl::UnavailableError(
+        absl::StrCat("the registry gave no usable endpoint (", taken.skipped, " unusable)")));
     return;
   }
   if (health_ != nullptr) {
@@ -281,14 +283,14 @@ void ChannelImpl::Close(const absl::Status& why) {
   service_config_.Close();
   base::PendingCount& closing = factory_->closing();
   closing.Begin();
-  cluster->loop().PostFunction([cluster = cluster, health = health_, factory = factory_, why,
-                                &closing]() mutable {
-    cluster->Close(why);
-    if (health != nullptr) health->Close();
-    health.reset();
-    factory.reset();  // before the count, as HostTable::Close does
-    closing.End();
-  });
+  cluster->loop().PostFunction(
+      [cluster = cluster, health = health_, factory = factory_, why, &closing]() mutable {
+        cluster->Close(why);
+        if (health != nullptr) health->Close();
+        health.reset();
+        factory.reset();  // before the count, as HostTable::Close does
+        closing.End();
+      });
 }
 
 std::string ChannelImpl::DebugString() const {

@@ -214,10 +214,9 @@ Choice Cluster::PickIn(const Group& group, const PickFacts& facts) {
     for (const base::Ref<Member>& member : group.members) {
       const absl::Status last = member->host->last_error();
       if (last.ok()) continue;
-      choice.status =
-          absl::Status(choice.status.code(), absl::StrCat(choice.status.message(), "; ",
-                                                          member->host->address(), " ",
-                                                          last.message()));
+      choice.status = absl::Status(
+          choice.status.code(), absl::StrCat(choice.status.message(), "; ", member->host->address(),
+                                             " ", last.message()));
       break;
     }
   }

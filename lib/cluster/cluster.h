@@ -54,9 +54,9 @@ class PickWaiter : public base::ListNode<PickWaiter>, private event::Timer {
 struct Choice {
   PickResult::Kind kind = PickResult::Kind::kQueue;
   base::Ref<Member> member = {};  // with kHost
-  uint32_t bounce_above = 0;  // likewise; see PickResult
-  absl::Status status = {};   // with kFail
-  uint64_t version = 0;       // with kQueue: what Wait wants to know
+  uint32_t bounce_above = 0;      // likewise; see PickResult
+  absl::Status status = {};       // with kFail
+  uint64_t version = 0;           // with kQueue: what Wait wants to know
 };
 
 class Cluster final : public base::RefCounted,

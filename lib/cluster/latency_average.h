@@ -25,9 +25,9 @@ class LatencyAverage {
   void Add(base::MonoDuration took, base::MonoTime now);
   // What was given up after so long would have taken longer: it only ever raises the average.
   void AddAtLeast(base::MonoDuration took, base::MonoTime now);
-  // What failed took at least so long. Where the one before failed too (`again`), it counts as twice
-  // the average, up to 30 s, or a host that fails fast would draw all calls. Not the first time: of
-  // hosts that all fail one call in a hundred, each would be at 30 s in a minute.
+  // What failed took at least so long. Where the one before failed too (`again`), it counts as
+  // twice the average, up to 30 s, or a host that fails fast would draw all calls. Not the first
+  // time: of hosts that all fail one call in a hundred, each would be at 30 s in a minute.
   void AddFailure(base::MonoDuration took, bool again, base::MonoTime now);
   // Zero: there was no sample.
   base::MonoDuration Get(base::MonoTime now) const;

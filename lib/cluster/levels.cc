@@ -13,8 +13,8 @@ struct Sum {
   size_t healthy = 0;
   double Capacity() const {
     if (hosts == 0) return 0;
-    return std::min(
-        1.0, kOverprovisioning * static_cast<double>(healthy) / static_cast<double>(hosts));
+    return std::min(1.0,
+                    kOverprovisioning * static_cast<double>(healthy) / static_cast<double>(hosts));
   }
 };
 

@@ -26,8 +26,7 @@ class Member final : public base::RefCounted {
   };
 
   // `failures_in_row`: OutlierOptions::consecutive_failures.
-  Member(base::Ref<Host> of, int failures_in_row)
-      : host(std::move(of)), health(failures_in_row) {}
+  Member(base::Ref<Host> of, int failures_in_row) : host(std::move(of)), health(failures_in_row) {}
 
   const base::Ref<Host> host;
 

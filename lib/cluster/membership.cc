@@ -39,8 +39,7 @@ absl::Status Validate(const SlowStartOptions& options) {
 }
 
 Membership::Membership(Options options, base::MonoTime now)
-    : options_(std::move(options)),
-      window_(absl::ToChronoNanoseconds(options_.slow_start.window)) {
+    : options_(std::move(options)), window_(absl::ToChronoNanoseconds(options_.slow_start.window)) {
   if (options_.outlier.enabled)
     detector_.emplace(options_.outlier, base::Random(options_.seed), now);
 }
@@ -87,8 +86,7 @@ void Membership::Update(std::vector<PickerHost> hosts, base::MonoTime now) {
       entry.began = first ? kWarm : kNotYet;
     }
     levels_[KeyOf(*host.endpoint)].entries.push_back(i);
-    if (detector_.has_value())
-      subjects.push_back({&entry.member->health, AsHost(host)->address()});
+    if (detector_.has_value()) subjects.push_back({&entry.member->health, AsHost(host)->address()});
   }
   std::erase_if(levels_, [](const auto& level) { return level.second.entries.empty(); });
   set_changed_ = true;
@@ -250,7 +248,8 @@ std::shared_ptr<const Hosts> Membership::Publish() const {
 base::MonoTime Membership::next(bool busy) const {
   base::MonoTime next = base::kNever;
   if (detector_.has_value() && (busy || detector_->ejected() > 0)) next = detector_->next();
-  if (starting_) next = std::min(next, refreshed_ + std::max(window_ / kSlowStartSteps, kShortestStep));
+  if (starting_)
+    next = std::min(next, refreshed_ + std::max(window_ / kSlowStartSteps, kShortestStep));
   return next;
 }
 

@@ -96,7 +96,7 @@ class Membership {
     size_t place = 0;          // in all_
     bool unreachable = false;  // since its last dial failed, until one succeeds
     bool fails_checks = false;
-    base::MonoTime began{};    // its slow start; or one of the values in the source
+    base::MonoTime began{};  // its slow start; or one of the values in the source
   };
   // Priority, then whether it is not in the client's own zone.
   using LevelKey = std::pair<int, bool>;

@@ -177,8 +177,7 @@ void OutlierDetector::Blame(const OutlierFinding& finding, base::MonoTime now, E
   if (ejected_ >= MaxEjected()) {
     events.push_back({Event::Kind::kSpared, finding.host, finding.rule,
                       absl::StrCat(base::V(entry.subject.address), " is not ejected, as ", ejected_,
-                                   " of ",
-                                   hosts_.size(), " hosts are: ", finding.why)});
+                                   " of ", hosts_.size(), " hosts are: ", finding.why)});
     return;
   }
   standing.state = Next(standing.state, Input::kBlamed);

@@ -17,10 +17,11 @@ constexpr double kMostAttempts = 5;  // gRFC A6, "Limits on Retries and Hedges"
 // Keeps sums of pauses and times far from where they overflow.
 constexpr absl::Duration kLongestBackoff = absl::Hours(24 * 365);
 // Those of balance/named.h, which this folder cannot see; a test compares them.
-constexpr std::string_view kBalancers[] = {
-    "round_robin", "weighted_round_robin", "random",    "least_request",
-    "peak_ewma",   "pick_first",           "ring_hash", "maglev",
-    "prequal",     "fresh_load"};
+constexpr std::string_view kBalancers[] = {"round_robin", "weighted_round_robin",
+                                           "random",      "least_request",
+                                           "peak_ewma",   "pick_first",
+                                           "ring_hash",   "maglev",
+                                           "prequal",     "fresh_load"};
 
 bool ReadAttempts(const JsonNode& node, int* to) {
   constexpr std::string_view kRule = "a whole number of at least 2";

@@ -47,10 +47,10 @@ TEST_CASE("places: any two lists, against a search") {
               list.insert(list.begin() + place, item);
             break;
           case 1:
-            list.erase(list.begin() + place,
-                       list.begin() + std::min<std::ptrdiff_t>(
-                                          place + item % 20,
-                                          static_cast<std::ptrdiff_t>(list.size())));
+            list.erase(
+                list.begin() + place,
+                list.begin() + std::min<std::ptrdiff_t>(place + item % 20,
+                                                        static_cast<std::ptrdiff_t>(list.size())));
             break;
           case 2:
             std::rotate(list.begin(), list.begin() + place, list.end());
@@ -69,9 +69,8 @@ TEST_CASE("places: any two lists, against a search") {
     REQUIRE(places.size() == now.size());
     for (size_t i = 0; i < now.size(); ++i) {
       const auto found = std::find(before.begin(), before.end(), now[i]);
-      REQUIRE(places[i] == (found == before.end()
-                                ? kNowhere
-                                : static_cast<size_t>(found - before.begin())));
+      REQUIRE(places[i] ==
+              (found == before.end() ? kNowhere : static_cast<size_t>(found - before.begin())));
     }
   }
 }

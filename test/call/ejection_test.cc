@@ -178,9 +178,8 @@ TEST_CASE("ejection can be switched off, and its options are checked") {
   fleet.answer = [](int host) { return RogueAnswer{.status = host == 0 ? 500 : 200}; };
   CHECK(fleet.Call(300).at(0) == 100);
   CHECK(fleet.client->stats().ejections == 0);
-  for (const ChannelOptions& bad :
-       {ChannelOptions{.outlier = {.interval = absl::Milliseconds(1)}},
-        ChannelOptions{.slow_start = {.window = -absl::Seconds(1)}}}) {
+  for (const ChannelOptions& bad : {ChannelOptions{.outlier = {.interval = absl::Milliseconds(1)}},
+                                    ChannelOptions{.slow_start = {.window = -absl::Seconds(1)}}}) {
     const auto channel = fleet.client->factory().GetChannel("10.0.0.1:80", bad);
     CHECK(absl::IsInvalidArgument(channel.status()));
   }

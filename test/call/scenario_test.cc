@@ -30,8 +30,9 @@ class Stubborn final : public Balancer {
 TEST_CASE("a balancer that picks a host that is down is not asked again without a pause") {
   auto env = std::make_shared<SimEnv>();
   WEFT_SEED_INFO(*env);
-  SimClient client(env, "static:10.0.0.1:80",
-                   {.channel = {.balancer = [](uint64_t) { return std::make_unique<Stubborn>(); }}});
+  SimClient client(
+      env, "static:10.0.0.1:80",
+      {.channel = {.balancer = [](uint64_t) { return std::make_unique<Stubborn>(); }}});
   for (const absl::Duration timeout : {absl::Milliseconds(50), absl::Seconds(5)}) {
     SimCall& call = client.Get("/", {.timeout = timeout});
     REQUIRE(client.RunUntilDone(call));

@@ -112,8 +112,7 @@ TEST_CASE("a host that fails its health checks gets no calls until it passes the
   world.env->RunFor(5s);
   CHECK(world.Call(30).count(2) == 0);
   CHECK(world.client->channel().Hosts()[2].fails_checks);
-  CHECK(world.client->channel().DebugString().find("fails its health checks") !=
-        std::string::npos);
+  CHECK(world.client->channel().DebugString().find("fails its health checks") != std::string::npos);
   world.unwell = -1;
   world.env->RunFor(5s);
   CHECK(world.Call(40).size() == 4);
@@ -122,7 +121,8 @@ TEST_CASE("a host that fails its health checks gets no calls until it passes the
 }
 
 TEST_CASE("the factory's zone goes first") {
-  World world(4, {.channel = {.balancer = RoundRobin()}, .locality = {.region = "eu", .zone = "b"}});
+  World world(4,
+              {.channel = {.balancer = RoundRobin()}, .locality = {.region = "eu", .zone = "b"}});
   for (int i = 0; i < 4; ++i)
     world.pushed.endpoints[static_cast<size_t>(i)].locality = {.region = "eu",
                                                                .zone = i < 2 ? "a" : "b"};

@@ -60,7 +60,8 @@ TEST_CASE("what cannot be used is skipped, and the first of it named") {
   CHECK(good.skipped == 0);
   CHECK(good.warning.empty());
 
-  const EndpointIntake::Taken twice = TakeEndpoints({At("10.0.0.1:80", 2), At("10.0.0.1:80", 3)}, {});
+  const EndpointIntake::Taken twice =
+      TakeEndpoints({At("10.0.0.1:80", 2), At("10.0.0.1:80", 3)}, {});
   REQUIRE(twice.hosts.size() == 1);
   CHECK(twice.hosts[0].endpoint->weight == 2);
   CHECK(twice.skipped == 1);
@@ -71,7 +72,8 @@ TEST_CASE("what cannot be used is skipped, and the first of it named") {
     CHECK(bad.hosts.empty());
     CHECK(bad.warning == "\"10.0.0.1:80\" has a weight that is not above 0");
   }
-  const EndpointIntake::Taken bad = TakeEndpoints({At("nonsense"), At("10.0.0.1:80", 0), At("10.0.0.2:80")}, {});
+  const EndpointIntake::Taken bad =
+      TakeEndpoints({At("nonsense"), At("10.0.0.1:80", 0), At("10.0.0.2:80")}, {});
   CHECK(Addresses(bad) == std::vector<std::string>{"10.0.0.2:80"});
   CHECK(bad.skipped == 2);
   CHECK(bad.warning.find("\"nonsense\"") == 0);

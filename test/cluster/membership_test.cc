@@ -67,7 +67,8 @@ struct Rig {
       endpoint->locality.zone = spec.zone;
       endpoint->weight = spec.weight;
       endpoint->draining = spec.draining;
-      set.push_back({std::move(endpoint), std::shared_ptr<HostView>(host.get(), [keep = host](HostView*) {})});
+      set.push_back({std::move(endpoint),
+                     std::shared_ptr<HostView>(host.get(), [keep = host](HostView*) {})});
     }
     membership->Update(std::move(set), now);
     Refresh();
@@ -101,9 +102,7 @@ struct Rig {
     FAIL("no host " + address);
     std::abort();
   }
-  double WeightOf(const std::string& address) const {
-    return StandingOf(address).weight;
-  }
+  double WeightOf(const std::string& address) const { return StandingOf(address).weight; }
   void Fail(const std::string& address, int times) {
     Member& member = MemberOf(address);
     for (int i = 0; i < times; ++i) {

@@ -223,7 +223,8 @@ TEST_CASE("balancers of which none can be used are refused with their names") {
        "loadBalancingConfig has no known balancer: \"a\", \"b\"; known are " + known},
       {R"({"loadBalancingConfig": [{"a":{}},{"b":{}},{"c":{}},{"d":{}},{"e":{}},{"f":{}}]})",
        "loadBalancingConfig has no known balancer: \"a\", \"b\", \"c\", \"d\", \"e\", ...; "
-       "known are " + known},
+       "known are " +
+           known},
       {R"({"loadBalancingConfig": []})",
        "loadBalancingConfig has no known balancer: it is empty; known are " + known},
       {R"({"loadBalancingConfig": [{"ROUND_ROBIN": {}}]})",
