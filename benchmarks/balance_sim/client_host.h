@@ -25,9 +25,18 @@ class ClientHost final : public HostView {
   // What no client can know.
   const Server& server() const { return *server_; }
 
+  // What an attempt took; a failure after a failure counts for more.
+  void Learn(std::chrono::nanoseconds took, bool failed, MonoTime now) {
+    if (failed) {
+      latency_.AddFailure(took, failed_last_, now);
+    } else {
+      latency_.Add(took, now);
+    }
+    failed_last_ = failed;
+  }
+
   void Enter() { ++entered_; }
   void Exit() { ++exited_; }
-  cluster::LatencyAverage& latency_average() { return latency_; }
   void SetReport(const LoadReport& report, MonoTime now) {
     said_ = report;
     said_at_ = now;
@@ -39,6 +48,7 @@ class ClientHost final : public HostView {
   uint32_t entered_ = 0;
   uint32_t exited_ = 0;
   cluster::LatencyAverage latency_;
+  bool failed_last_ = false;
   LoadReport said_;
   MonoTime said_at_ = MonoTime::min();
   uint32_t entered_when_said_ = 0;

@@ -78,12 +78,7 @@ void Simulation::OnAnswer(uint32_t id) {
     call.tried[static_cast<size_t>(call.bounces++)] = &host;
     return Send(id);
   }
-  const std::chrono::nanoseconds took(now_ - call.sent);
-  if (call.failed) {
-    host.latency_average().AddFailure(took, std::chrono::nanoseconds(kTimeout), Mono());
-  } else {
-    host.latency_average().Add(took, Mono());
-  }
+  host.Learn(std::chrono::nanoseconds(now_ - call.sent), call.failed, Mono());
   if (call.counted) {
     const Nanos in_all = now_ - call.arrived;
     if (call.failed || in_all > kTimeout) ++result_.errors;
