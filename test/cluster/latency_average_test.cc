@@ -40,6 +40,21 @@ TEST_CASE("the average of what attempts take, by hand") {
   CHECK(Ms(average.Get(kStart + 10s)) == Approx(40));
 }
 
+TEST_CASE("the decay is exponential to four digits and more, and never rises") {
+  LatencyAverage average;
+  average.Add(100s, kStart);
+  double last = Ms(average.Get(kStart));
+  for (base::MonoDuration after = 0s; after < 100s; after += 7ms) {
+    const double now = Ms(average.Get(kStart + after));
+    // A tick is about a millisecond.
+    const double seconds = static_cast<double>(after.count()) / 1e9;
+    REQUIRE(now == Approx(1e5 * std::exp(-seconds / 10)).epsilon(2e-4));
+    REQUIRE(now <= last);
+    last = now;
+  }
+  CHECK(average.Get(kStart + 24h * 20) == 1ns);
+}
+
 TEST_CASE("of samples of one moment the slowest counts") {
   LatencyAverage average;
   for (const auto took : {10ms, 3ms, 12ms, 4ms}) average.Add(took, kStart);
