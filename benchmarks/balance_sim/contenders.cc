@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/time/time.h"
 #include "balance/prequal.h"
 #include "balance_sim/client_host.h"
 #include "base/mix.h"
@@ -69,6 +70,8 @@ std::vector<Contender> AllContenders() {
   return {
       {"random", Random()},
       {"round robin", RoundRobin()},
+      // Runs are too short for a blackout of 10 s.
+      {"weighted round robin", WeightedRoundRobin({.blackout_period = absl::Seconds(1)})},
       {"least request", LeastRequest()},
       {"peak EWMA", PeakEwma()},
       {"Prequal", Prequal()},

@@ -3,8 +3,10 @@
 // 100 servers of W workers with one queue each (first come, first served), C clients that know
 // nothing of each other, and an open loop of calls (Poisson), each by a client drawn at random. The
 // work of a call takes 10 ms in the mean on a server of speed 1, a message 0.25 ms. Each answer
-// carries a report of its server's load. A call is in error where its server failed it or it took
-// more than 15 s.
+// carries a report of its server's load; its utilization is the CPU time of the last second by
+// worker, which what a neighbour takes is no part of: a server that gets less looks no busier (as
+// in the Prequal paper, where weighted round robin goes by that). A call is in error where its
+// server failed it or it took more than 15 s.
 //
 // A probe, and a request that its server refuses because of its load ("bounce"), cost the server 50
 // us of a worker's time, which is added to the next work there. What is not there: retries, hedges,

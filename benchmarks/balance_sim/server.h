@@ -9,6 +9,7 @@
 #include <string>
 
 #include "balance_sim/event_queue.h"
+#include "balance_sim/last_second.h"
 #include "weft/load_report.h"
 
 namespace weft::balance_sim {
@@ -25,10 +26,10 @@ struct Server {
   Nanos side_work = 0;         // of probes and bounces, not yet done
 
   uint32_t in_flight() const { return working + static_cast<uint32_t>(queue.size()); }
-  // A request is done that took so much of a worker's time, and so long in all since `arrivals` of
-  // then were in flight.
-  void Learn(Nanos worked, Nanos took, uint32_t in_flight_then);
-  LoadReport Report() const;
+  // A request is done that took so much of a worker's time, `cpu` of it on a processor, and so long
+  // in all since `in_flight_then` were in flight.
+  void Learn(Nanos worked, double cpu, Nanos took, uint32_t in_flight_then, Nanos now);
+  LoadReport Report(Nanos now) const;
 
  private:
   // The mean of about the last 30, and for each number in flight (larger ones together) of about
@@ -37,18 +38,21 @@ struct Server {
   static constexpr double kNewsAtCount = 1.0 / 10;
   double service_time_ = 0;
   std::array<double, 64> latency_ = {};
+  LastSecond last_second_;
 };
 
-inline void Server::Learn(Nanos worked, Nanos took, uint32_t in_flight_then) {
+inline void Server::Learn(Nanos worked, double cpu, Nanos took, uint32_t in_flight_then,
+                          Nanos now) {
   const auto add = [](double* mean, double value, double news) {
     *mean = *mean == 0 ? value : *mean + (value - *mean) * news;
   };
   add(&service_time_, static_cast<double>(worked), kNews);
   const size_t count = std::min<size_t>(in_flight_then, latency_.size() - 1);
   add(&latency_[count], static_cast<double>(took), kNewsAtCount);
+  last_second_.Add(cpu, now);
 }
 
-inline LoadReport Server::Report() const {
+inline LoadReport Server::Report(Nanos now) const {
   // The nearest number for which anything is known.
   const size_t count = std::min<size_t>(in_flight(), latency_.size() - 1);
   double latency = 0;
@@ -56,10 +60,13 @@ inline LoadReport Server::Report() const {
     if (count >= off) latency = latency_[count - off];
     if (latency == 0 && count + off < latency_.size()) latency = latency_[count + off];
   }
+  const LastSecond::Sum last = last_second_.Get(now);
   return {.in_flight = in_flight(),
           .workers = workers,
           .service_time = std::chrono::nanoseconds(static_cast<Nanos>(service_time_)),
-          .latency = std::chrono::nanoseconds(static_cast<Nanos>(latency))};
+          .latency = std::chrono::nanoseconds(static_cast<Nanos>(latency)),
+          .utilization = static_cast<float>(last.cpu / static_cast<double>(kSecond) / workers),
+          .qps = static_cast<float>(last.done)};
 }
 
 }  // namespace weft::balance_sim

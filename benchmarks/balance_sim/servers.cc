@@ -35,8 +35,9 @@ void Simulation::OnRequest(uint32_t id) {
   if (call.counted && call.server == 0) ++result_.at_first;
   if (setup_.fleet.sinkhole && call.server == 0) {
     call.failed = true;
-    server.Learn(kFailsAfter, kFailsAfter, 1);
-    call.report = server.Report();
+    server.Learn(kFailsAfter, static_cast<double>(kFailsAfter), kFailsAfter, 1, now_);
+    call.report = server.Report(now_);
+    call.report.eps = call.report.qps;
     return events_.InLane(kFastFailures, now_ + kFailsAfter + kOneWay, Kind::kAnswer, id);
   }
   if (call.bounce_above > 0 && server.in_flight() > call.bounce_above) {
@@ -53,6 +54,7 @@ void Simulation::Work(Server* server, uint32_t id) {
   ++server->working;
   Call& call = calls_[id];
   SetSpeed(server);
+  call.on_cpu = server->slowed ? setup_.fleet.antagonists.slowed : 1;
   call.worked = static_cast<Nanos>(call.work / server->speed_now) + server->side_work;
   server->side_work = 0;
   events_.At(now_ + call.worked, Kind::kDone, id);
@@ -62,7 +64,8 @@ void Simulation::OnDone(uint32_t id) {
   const Call& call = calls_[id];
   Server& server = servers_[call.server];
   if (Counts()) result_.busy[call.server] += static_cast<double>(call.worked);
-  server.Learn(call.worked, now_ - call.reached, call.in_flight_then);
+  server.Learn(call.worked, static_cast<double>(call.worked) * call.on_cpu, now_ - call.reached,
+               call.in_flight_then, now_);
   --server.working;
   if (!server.queue.empty()) {
     const uint32_t next = server.queue.front();
@@ -73,7 +76,7 @@ void Simulation::OnDone(uint32_t id) {
 }
 
 void Simulation::Answer(uint32_t id) {
-  calls_[id].report = servers_[calls_[id].server].Report();
+  calls_[id].report = servers_[calls_[id].server].Report(now_);
   events_.InLane(kNetwork, now_ + kOneWay, Kind::kAnswer, id);
 }
 

@@ -33,6 +33,7 @@ struct Call {
   Nanos reached = 0;            // it
   uint32_t in_flight_then = 0;  // there, itself included
   Nanos worked = 0;             // a worker's time
+  double on_cpu = 1;            // the part of it in which no neighbour had the processor
   LoadReport report = {};       // of its answer
   std::array<const HostView*, kMostBounces> tried = {};
 };
