@@ -5,7 +5,8 @@
 //
 // Prints a table for each scenario: latency in ms at 70, 80 and 90 % load, and what follows at the
 // last of them. Without arguments the two shortest scenarios (half a minute on one core).
-//   --scenario   those whose names begin like this (balance_sim/scenarios.cc has them)
+//   --scenario   those whose names begin like this (balance_sim/scenarios.cc has them); g: how
+//                evenly subsets spread connections (balance_sim/subsets.h)
 //   --headroom   also the highest load with a p99 of 5 and 2 times that of idle servers, and a
 //                verdict on each goal
 //   --all        all scenarios, headroom, and a verdict on each goal (15 minutes a seed on one
@@ -18,12 +19,16 @@
 #include <string_view>
 
 #include "balance_sim/goals.h"
+#include "balance_sim/subsets.h"
 #include "balance_sim/svg.h"
 #include "balance_sim/table.h"
 #include "sim/flags.h"
 
 namespace weft::balance_sim {
 namespace {
+
+// The scenario that is about no balancer.
+constexpr std::string_view kSubsets = "g";
 
 struct Flags {
   TableOptions table;
@@ -39,6 +44,7 @@ bool TakeArgument(std::string_view arg, Flags* flags) {
   if (sim::TakeFlag(&arg, "--jobs=")) return sim::ParseFlag(arg, 1, 64, &flags->table.jobs);
   if (sim::TakeFlag(&arg, "--scenario=")) {
     flags->scenario = std::string(arg);
+    if (arg == kSubsets) return true;
     for (const Scenario& scenario : AllScenarios()) {
       if (scenario.key.starts_with(arg)) return true;
     }
@@ -61,6 +67,7 @@ int Run(const Flags& flags) {
     Print(tables.back());
     std::fflush(stdout);
   }
+  if (flags.all || flags.scenario == kSubsets) PrintSubsets();
   if (flags.table.headroom) PrintGoals(tables);
   if (flags.svg.empty()) return EXIT_SUCCESS;
   std::ofstream out(flags.svg);

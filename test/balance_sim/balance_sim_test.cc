@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "balance_sim/contenders.h"
+#include "balance_sim/last_second.h"
 #include "balance_sim/model.h"
+#include "balance_sim/subsets.h"
 #include "support/catch.h"
 #include "weft/balancers.h"
 #include "weft/reported_load.h"
@@ -85,6 +87,33 @@ TEST_CASE("cold servers are spared, and slow neighbours too") {
   setup = Short(FreshLoad(), 0.8);
   setup.fleet = {.workers = 4, .mixed = true, .antagonists = {2 * kSecond, 6 * kSecond, 0.55}};
   CHECK(Simulate(setup).Millis(0.99) < 100);
+}
+
+TEST_CASE("what was done in the last ten whole tenths of a second") {
+  LastSecond last;
+  CHECK(last.Get(0).done == 0);
+  for (int i = 0; i < 30; ++i) last.Add(10, i * kSecond / 10);
+  CHECK(last.Get(30 * kSecond / 10).done == 10);
+  CHECK(last.Get(30 * kSecond / 10).cpu == 100);
+  CHECK(last.Get(35 * kSecond / 10).done == 5);
+  CHECK(last.Get(10 * kSecond).done == 0);
+}
+
+TEST_CASE("subsets spread connections evenly, and change little") {
+  SubsetSetup setup = {.clients = 2000, .hosts = 100, .watched = 400};
+  const SubsetResult rendezvous = Measure(setup);
+  CHECK(rendezvous.mean == 400);
+  // As of draws without replacement: sqrt(C k / n (1 - k / n)).
+  CHECK(rendezvous.deviation == Approx(std::sqrt(400 * 0.8)).epsilon(0.25));
+  CHECK(rendezvous.leaves.mean == Approx(0.2).margin(0.1));
+  CHECK(rendezvous.joins.mean == rendezvous.leaves.mean);
+  CHECK(rendezvous.leaves.most == 1);
+  setup.kind = SubsetKind::kRing;
+  const SubsetResult ring = Measure(setup);
+  CHECK(ring.mean == 400);
+  CHECK(ring.deviation < 0.3 * rendezvous.deviation);
+  CHECK(ring.leaves.most <= 2);
+  CHECK(ring.joins.most <= 2);
 }
 
 }  // namespace
