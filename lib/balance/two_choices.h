@@ -30,6 +30,7 @@ PickResult PickBetterOfTwo(const HostSet& hosts, const WeightedDraw& draw, const
     if (index == first || !hosts.Fresh(index, facts)) continue;
     if (first == none) {
       first = index;
+      if (hosts.size() == 1) break;
       continue;
     }
     return PickResult::Host(score(index) < score(first) ? index : first);

@@ -70,7 +70,13 @@ void LatencyAverage::AddAtLeast(base::MonoDuration took, base::MonoTime now) {
 
 void LatencyAverage::AddFailure(base::MonoDuration took, bool again, base::MonoTime now) {
   const base::MonoDuration average = Get(now);
-  AddAtLeast(std::max(took, again ? std::min(2 * average, kMaxFailure) : average), now);
+  base::MonoDuration least = took;
+  if (average == base::MonoDuration::zero()) {
+    least = std::max(took, kOnlyFailed);
+  } else if (again) {
+    least = std::max(took, std::min(2 * average, kMaxFailure));
+  }
+  AddAtLeast(least, now);
 }
 
 base::MonoDuration LatencyAverage::Get(base::MonoTime now) const {

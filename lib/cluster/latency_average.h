@@ -21,13 +21,16 @@ class LatencyAverage {
  public:
   static constexpr base::MonoDuration kTimeConstant = std::chrono::seconds(10);
   static constexpr base::MonoDuration kMaxFailure = std::chrono::seconds(30);
+  static constexpr base::MonoDuration kOnlyFailed = std::chrono::seconds(15);
 
   void Add(base::MonoDuration took, base::MonoTime now);
   // What was given up after so long would have taken longer: it only ever raises the average.
   void AddAtLeast(base::MonoDuration took, base::MonoTime now);
-  // What failed took at least so long. Where the one before failed too (`again`), it counts as
-  // twice the average, up to 30 s, or a host that fails fast would draw all calls. Not the first
-  // time: of hosts that all fail one call in a hundred, each would be at 30 s in a minute.
+  // What failed took at least so long; where nothing was ever measured, kOnlyFailed, as of a host
+  // that may never have done anything but fail its speed says nothing. Where the one before failed
+  // too (`again`), it counts as twice the average, up to 30 s, or a host that fails fast would draw
+  // all calls. Not the first time: of hosts that all fail one call in a hundred, each would be at
+  // 30 s in a minute.
   void AddFailure(base::MonoDuration took, bool again, base::MonoTime now);
   // Zero: there was no sample.
   base::MonoDuration Get(base::MonoTime now) const;

@@ -91,6 +91,17 @@ TEST_CASE("a failure counts as slow, however fast it came") {
   CHECK(Ms(average.Get(kStart)) == Approx(30'000));
 }
 
+TEST_CASE("a host that was never known to do anything but fail counts as very slow") {
+  LatencyAverage average;
+  average.AddFailure(200us, false, kStart);
+  CHECK(Ms(average.Get(kStart)) == Approx(15'000));
+  average.AddFailure(200us, true, kStart);
+  CHECK(Ms(average.Get(kStart)) == Approx(30'000));
+  LatencyAverage slow;
+  slow.AddFailure(20s, false, kStart);
+  CHECK(Ms(slow.Get(kStart)) == Approx(20'000));
+}
+
 TEST_CASE("clocks that are read out of order, and time that wraps") {
   LatencyAverage average;
   average.Add(10ms, kStart);
