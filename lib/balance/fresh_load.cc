@@ -149,7 +149,7 @@ FreshLoadBalancer::FreshLoadPicker::FreshLoadPicker(const FreshLoadOptions& opti
   for (const size_t index : LatestReporters(hosts_, kRecent)) {
     const uint32_t tick = TickOf(hosts_[index].host->reported().at);
     recent_[listed_.fetch_add(1, std::memory_order_relaxed)].store(Slot(tick, index),
-                                                                    std::memory_order_relaxed);
+                                                                   std::memory_order_relaxed);
   }
 }
 
@@ -281,7 +281,8 @@ PickResult FreshLoadBalancer::FreshLoadPicker::Pick(const PickFacts& facts) cons
   return local_->Pick(facts);
 }
 
-// Of a host of little weight one call for each report on the list, whose place another one has then.
+// Of a host of little weight one call for each report on the list, whose place another one has
+// then.
 void FreshLoadBalancer::FreshLoadPicker::UseUp(size_t slot, uint32_t index,
                                                const PickFacts& facts) const {
   if (hosts_[index].weight >= mean_weight_) return;
