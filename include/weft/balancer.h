@@ -121,8 +121,8 @@ class Balancer {
 };
 
 // Makes one balancer for each set of hosts that is balanced over. Where the balancer begins depends
-// on `seed`, or all clients of a service that start together would call the same host first. Null
-// where options take one: round robin. weft/balancers.h has all that Weft has.
+// on `seed`, or all clients of a service that start together would call the same host first.
+// weft/balancers.h has all that Weft has.
 using BalancerFactory = std::function<std::unique_ptr<Balancer>(uint64_t seed)>;
 
 }  // namespace weft::inline v0

@@ -30,11 +30,16 @@ Kind KindOfCode(absl::StatusCode code) {
 
 cluster::Outcome Call::OutcomeOf(const Attempt& attempt) const {
   cluster::Outcome outcome;
-  outcome.kind = attempt.lost ? Kind::kCensored : KindOf(attempt);
-  // How long a stream runs is its user's affair; what tells of the host is its first answer.
+  if (attempt.lost) {  // its strand may still be at it: only what the mutex guards is read
+    outcome.kind = Kind::kCensored;
+    outcome.took = attempt.ended - attempt.started;
+    return outcome;
+  }
+  outcome.kind = KindOf(attempt);
+  // How long a stream runs is its user's affair, however it ends; what tells of the host is its
+  // first answer.
   const bool answered = attempt.answered != base::MonoTime();
-  const bool ended_well = outcome.kind == Kind::kSuccess || outcome.kind == Kind::kCensored;
-  outcome.took = (answered && ended_well ? attempt.answered : attempt.ended) - attempt.started;
+  outcome.took = (answered ? attempt.answered : attempt.ended) - attempt.started;
   outcome.noticed_late =
       outcome.kind == Kind::kTimeout && cluster::NoticedLate(attempt.deadline, attempt.ended);
   return outcome;

@@ -11,7 +11,7 @@ namespace weft::inline v0::cluster {
 namespace {
 
 // Between two refreshes because of hosts' states, for each host of the cluster. A refresh looks at
-// all of them, and takes about a hundredth of that; pickers see the states themselves, at once.
+// all of them; pickers see the states themselves, at once.
 constexpr base::MonoDuration kPausePerHost = std::chrono::microseconds(5);
 
 Host& AsHost(const PickerHost& entry) { return static_cast<Host&>(*entry.host); }

@@ -48,7 +48,6 @@ class LastReport {
         return std::bit_cast<Packed>(words).last;
     }
   }
-  base::MonoTime at() const { return Get().at; }
 
  private:
   static constexpr size_t kWords = (sizeof(Stamped) + 7) / 8;

@@ -72,7 +72,6 @@ class HedgePolicy {
   int max_attempts() const { return options_.max_attempts; }
   // A hedge after a delay that was given, whatever is known.
   bool fixed() const { return options_.when == HedgeOptions::When::kAfterDelay; }
-  bool wants_reports() const { return options_.when == HedgeOptions::When::kAdaptive; }
 
   // Once for each call that may be hedged, at its start: its share of the hedges that are allowed.
   // How long after its start the first one is due; kNever: it gets none.
