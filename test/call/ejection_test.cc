@@ -120,6 +120,23 @@ TEST_CASE("a host that does not answer in time is ejected, by attempts' timeouts
   CHECK(fleet.client->Close());
 }
 
+TEST_CASE("a stream that breaks off after a minute says nothing of how fast its host answers") {
+  Fleet fleet(1);
+  WEFT_SEED_INFO(*fleet.env);
+  fleet.answer = [](int) { return RogueAnswer{.body = "x", .delay = 2ms, .end = false}; };
+  Stream stream = fleet.client->channel().Open(Request::Get("/"), {.timeout = absl::Minutes(5)},
+                                               /*end_of_request=*/true);
+  fleet.env->RunFor(60s);
+  RogueConnection& connection = fleet.servers[0].last();
+  connection.SendReset(connection.last_stream(), kInternalError);
+  fleet.env->RunFor(1s);
+  const HostInfo host = fleet.client->channel().Hosts().at(0);
+  CHECK(host.in_flight == 0);
+  CHECK(host.latency > absl::ZeroDuration());
+  CHECK(host.latency < absl::Seconds(1));
+  CHECK(fleet.client->Close());
+}
+
 TEST_CASE("calls that their user cancels blame nobody") {
   Fleet fleet(2);
   WEFT_SEED_INFO(*fleet.env);
