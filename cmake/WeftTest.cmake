@@ -13,12 +13,7 @@ target_link_libraries(weft_test_options INTERFACE weft_internal Catch2::Catch2)
 target_compile_definitions(weft_test_options INTERFACE
   WEFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   WEFT_TEST_BINARY_DIR="${PROJECT_BINARY_DIR}/test")
-if(WEFT_CCACHE)
-  # Lets ccache follow a precompiled header.
-  target_compile_options(weft_test_options INTERFACE
-    $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
-    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
-endif()
+target_compile_options(weft_test_options INTERFACE ${WEFT_PRECOMPILE_OPTIONS})
 
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/test/pch.cc" CONTENT "// Only here to have the header precompiled.\n")
 add_library(weft_test_pch OBJECT "${PROJECT_BINARY_DIR}/test/pch.cc")
@@ -26,15 +21,7 @@ set_target_properties(weft_test_pch PROPERTIES CXX_EXTENSIONS OFF)
 target_link_libraries(weft_test_pch PRIVATE weft_test_options)
 target_precompile_headers(weft_test_pch PRIVATE
   "${PROJECT_SOURCE_DIR}/test/support/catch.h"
-  <absl/status/status.h>
-  <absl/status/statusor.h>
-  <absl/strings/str_cat.h>
-  <absl/time/time.h>
-  <functional>
-  <memory>
-  <string>
-  <string_view>
-  <vector>)
+  ${WEFT_PRECOMPILED_HEADERS})
 
 add_library(weft_test_main STATIC "${PROJECT_SOURCE_DIR}/test/support/catch_main.cc")
 set_target_properties(weft_test_main PROPERTIES CXX_EXTENSIONS OFF)
