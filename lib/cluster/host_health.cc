@@ -25,7 +25,7 @@ bool HostHealth::Add(const Outcome& outcome, base::MonoTime now) {
       overloaded_.fetch_add(1, std::memory_order_relaxed);
       return false;
     case Outcome::Kind::kCensored:
-      if (!outcome.streamed) latency_.AddAtLeast(outcome.took);
+      latency_.AddAtLeast(outcome.took);
       return false;
     case Outcome::Kind::kNotConnected:
       return !Counted(not_connected_at_, now) && AddFailure(outcome.kind, not_connected_in_row_);
@@ -33,7 +33,7 @@ bool HostHealth::Add(const Outcome& outcome, base::MonoTime now) {
       if (Counted(lost_at_, now)) return false;
       break;
     case Outcome::Kind::kTimeout:
-      if (!outcome.streamed) latency_.AddAtLeast(outcome.took);
+      latency_.AddAtLeast(outcome.took);
       break;
     case Outcome::Kind::kError:
       break;
@@ -48,7 +48,7 @@ void HostHealth::AddSuccess(const Outcome& outcome, base::MonoTime now) {
   Clear(failures_in_row_);
   Clear(not_connected_in_row_);
   successes_.fetch_add(1, std::memory_order_relaxed);
-  if (!outcome.streamed && !outcome.noticed_late) latency_.Add(outcome.took);
+  if (!outcome.noticed_late) latency_.Add(outcome.took);
   if (on_trial() && !IsOld(outcome, now)) trial_.fetch_sub(1, std::memory_order_relaxed);
 }
 

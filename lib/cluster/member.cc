@@ -6,11 +6,11 @@ bool Member::Add(const Outcome& outcome, base::MonoTime now) {
   LatencyAverage& latency = host->latency_average();
   switch (outcome.kind) {
     case Outcome::Kind::kSuccess:
-      if (!outcome.streamed && !outcome.noticed_late) latency.Add(outcome.took, now);
+      if (!outcome.noticed_late) latency.Add(outcome.took, now);
       break;
     case Outcome::Kind::kCensored:
     case Outcome::Kind::kOverloaded:
-      if (!outcome.streamed && !outcome.noticed_late) latency.AddAtLeast(outcome.took, now);
+      if (!outcome.noticed_late) latency.AddAtLeast(outcome.took, now);
       break;
     case Outcome::Kind::kError:
     case Outcome::Kind::kTimeout:

@@ -20,11 +20,11 @@ struct Outcome {
     kUnprocessed,   // refused, bounced, or left behind by a GOAWAY
   };
   Kind kind = Kind::kSuccess;
-  base::MonoDuration took{0};  // since it was started on the host
+  // Since it was started on the host; of a stream, to its first answer: its length is what its user
+  // made of it.
+  base::MonoDuration took{0};
   // This process was not running when it should have seen the end (NoticedLate).
   bool noticed_late = false;
-  // The length of a stream is what its user made of it: `took` is no latency.
-  bool streamed = false;
 };
 
 // Whether what was due at one time and came at another shows that this process stood still: it was

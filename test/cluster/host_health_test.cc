@@ -150,14 +150,6 @@ TEST_CASE("what was noticed late is held against nobody") {
   CHECK(interval.latency.Samples() == 0);
 }
 
-TEST_CASE("the length of a stream is no latency") {
-  HostHealth health(100);
-  Ends ends(health);
-  for (Kind kind : {Kind::kSuccess, Kind::kTimeout, Kind::kCensored})
-    (void)ends.Add(Outcome{.kind = kind, .took = 1h, .streamed = true});
-  CHECK(health.Take().latency.Samples() == 0);
-}
-
 TEST_CASE("a limit of none never trips, but for a trial") {
   HostHealth health(0);
   Ends ends(health);
