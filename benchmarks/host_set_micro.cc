@@ -130,10 +130,9 @@ class Service {
   }
   void Shuffle() { std::shuffle(set_.begin(), set_.end(), random_); }
 
-  const EndpointSet& set() const { return set_; }
-  void Deliver(EndpointSet set) {
+  void Deliver() {
     const double began = Spent(CLOCK_THREAD_CPUTIME_ID);
-    sink_->OnEndpoints(std::move(set));
+    sink_->OnEndpoints(set_);
     caller_ += Spent(CLOCK_THREAD_CPUTIME_ID) - began;
   }
   // Until it has done all that was to be done by now, and what follows from that.
@@ -147,14 +146,14 @@ class Service {
   double caller() const { return caller_; }
 
  private:
-  Endpoint NewEndpoint() {
+  std::shared_ptr<const Endpoint> NewEndpoint() {
     const uint32_t n = next_++;
     Endpoint endpoint;
     endpoint.address = "10." + std::to_string(n >> 16 & 255) + "." + std::to_string(n >> 8 & 255) +
                        "." + std::to_string(n & 255) + ":8080";
     endpoint.locality = {.region = "eu-central-1", .zone = "eu-central-1a"};
     endpoint.metadata = {{"version", "v1.2.3"}};
-    return endpoint;
+    return std::make_shared<const Endpoint>(std::move(endpoint));
   }
 
   std::shared_ptr<NoNetworkEnv> env_;
@@ -178,9 +177,8 @@ void Update(benchmark::State& state, MakeBalancer balancer, size_t size, size_t 
   for (auto _ : state) {
     service.Replace(replaced);
     if (shuffled) service.Shuffle();
-    EndpointSet set = service.set();
     const double began = Spent(CLOCK_PROCESS_CPUTIME_ID);
-    service.Deliver(std::move(set));
+    service.Deliver();
     service.AwaitLoop();
     const double spent = Spent(CLOCK_PROCESS_CPUTIME_ID) - began;
     all += spent;
@@ -197,9 +195,8 @@ void Second(benchmark::State& state, MakeBalancer balancer) {
   steady_clock::time_point next = steady_clock::now();
   for (auto _ : state) {
     service.Replace(100);
-    EndpointSet set = service.set();
     const double began = Spent(CLOCK_PROCESS_CPUTIME_ID);
-    service.Deliver(std::move(set));
+    service.Deliver();
     next += std::chrono::seconds(1);
     std::this_thread::sleep_until(next);
     state.SetIterationTime(Spent(CLOCK_PROCESS_CPUTIME_ID) - began);

@@ -54,8 +54,8 @@ SubsetOptions Named(SubsetOptions subset, FactoryImpl& factory) {
 class ChannelImpl::Sink final : public ResolverSink {
  public:
   explicit Sink(std::weak_ptr<ChannelImpl> channel) : channel_(std::move(channel)) {}
-  void OnEndpoints(EndpointSet endpoints) override {
-    if (const auto channel = channel_.lock()) channel->OnEndpoints(std::move(endpoints));
+  void OnEndpoints(const EndpointSet& endpoints) override {
+    if (const auto channel = channel_.lock()) channel->OnEndpoints(endpoints);
   }
   void OnError(absl::Status status) override {
     if (const auto channel = channel_.lock()) channel->OnError(std::move(status));
@@ -170,10 +170,10 @@ void ChannelImpl::Start() {
   started_.store(true, std::memory_order_release);
 }
 
-void ChannelImpl::OnEndpoints(EndpointSet endpoints) {
+void ChannelImpl::OnEndpoints(const EndpointSet& endpoints) {
   std::lock_guard<std::mutex> lock(update_mutex_);
-  EndpointIntake::Taken taken = intake_.Take(
-      std::move(endpoints), [this](const net::Address& address) { return AcquireHost(address); });
+  EndpointIntake::Taken taken =
+      intake_.Take(endpoints, [this](const net::Address& address) { return AcquireHost(address); });
   counters->endpoints_skipped.Add(taken.skipped);
   warning_ = std::move(taken.warning);
   if (taken.hosts.empty()) {

@@ -54,7 +54,7 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
               ChannelOptions options);
   void Start();
   // From the resolver, any thread.
-  void OnEndpoints(EndpointSet endpoints);
+  void OnEndpoints(const EndpointSet& endpoints);
   void OnError(absl::Status status);
   std::shared_ptr<HostView> AcquireHost(const net::Address& address);
   BalancerFactory BalancerFor(const call::CallConfig* config) const;

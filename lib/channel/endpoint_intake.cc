@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "base/strings.h"
 #include "cluster/subset.h"
 
 namespace weft::inline v0::channel {
@@ -44,33 +45,38 @@ absl::StatusOr<EndpointIntake::Entry*> EndpointIntake::EntryOf(const std::string
   return &*known_.try_emplace(parsed->text()).first;
 }
 
-EndpointIntake::Taken EndpointIntake::Take(EndpointSet endpoints, const Acquire& acquire) {
+EndpointIntake::Taken EndpointIntake::Take(const EndpointSet& endpoints, const Acquire& acquire) {
   Taken taken;
-  const auto skip = [&taken](const Endpoint& endpoint, absl::string_view why) {
-    if (taken.skipped++ == 0) taken.warning = absl::StrCat("\"", endpoint.address, "\" ", why);
+  const auto skip = [&taken](std::string_view address, absl::string_view why) {
+    if (taken.skipped++ == 0) taken.warning = absl::StrCat("\"", base::V(address), "\" ", why);
   };
   ++set_;
   std::vector<Entry*> entries;
   entries.reserve(endpoints.size());
   size_t next = 0;
-  for (Endpoint& endpoint : endpoints) {
-    if (!(endpoint.weight > 0)) {  // not a number is not a weight either
-      skip(endpoint, "has a weight that is not above 0");
+  for (const std::shared_ptr<const Endpoint>& endpoint : endpoints) {
+    if (endpoint == nullptr) {
+      skip("", "is a null pointer");
       continue;
     }
-    const absl::StatusOr<Entry*> entry = EntryOf(endpoint.address, next);
+    if (!(endpoint->weight > 0)) {  // not a number is not a weight either
+      skip(endpoint->address, "has a weight that is not above 0");
+      continue;
+    }
+    const absl::StatusOr<Entry*> entry = EntryOf(endpoint->address, next);
     if (!entry.ok()) {
-      skip(endpoint, entry.status().message());
+      skip(endpoint->address, entry.status().message());
       continue;
     }
     Known& known = (*entry)->second;
     if (known.set == set_) {
-      skip(endpoint, "is there twice: the first one is used");
+      skip(endpoint->address, "is there twice: the first one is used");
       continue;
     }
     known.set = set_;
-    if (known.endpoint == nullptr || !(*known.endpoint == endpoint))
-      known.endpoint = std::make_shared<const Endpoint>(std::move(endpoint));
+    if (known.endpoint != endpoint &&
+        (known.endpoint == nullptr || !(*known.endpoint == *endpoint)))
+      known.endpoint = endpoint;
     entries.push_back(*entry);
   }
   if (entries.empty()) return taken;

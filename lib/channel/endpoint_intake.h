@@ -43,7 +43,7 @@ class EndpointIntake {
   // Those with a good address and weight; of several with one address the first. Then the subset,
   // where one is wanted; endpoints that drain are not in it. Does not go by what was taken before,
   // but for what it costs. Where none can be used, the set before stays the last one.
-  Taken Take(EndpointSet endpoints, const Acquire& acquire);
+  Taken Take(const EndpointSet& endpoints, const Acquire& acquire);
 
  private:
   struct Known {

@@ -26,7 +26,7 @@ std::string Quoted(std::string_view text) {
 class Reader final : public nlohmann::json_sax<Json> {
  public:
   absl::Status TakeStatus() { return std::move(status_); }
-  EndpointSet TakeEndpoints() { return std::move(endpoints_); }
+  std::vector<Endpoint> TakeEndpoints() { return std::move(endpoints_); }
 
   bool null() override { return WrongType("null"); }
   bool boolean(bool value) override {
@@ -108,7 +108,7 @@ class Reader final : public nlohmann::json_sax<Json> {
   Field field_ = Field::kNone;
   std::string key_;    // of the object that `place_` is in
   uint32_t seen_ = 0;  // fields of the present endpoint, and of the top
-  EndpointSet endpoints_;
+  std::vector<Endpoint> endpoints_;
   absl::Status status_;
 };
 
@@ -276,7 +276,7 @@ bool Reader::parse_error(size_t position, const std::string& /*last_token*/,
 
 }  // namespace
 
-absl::StatusOr<EndpointSet> ParseEndpointFile(std::string_view text) {
+absl::StatusOr<std::vector<Endpoint>> ParseEndpointFile(std::string_view text) {
   if (text.size() > kMaxEndpointFileBytes) {
     return absl::InvalidArgumentError("longer than " + std::to_string(kMaxEndpointFileBytes >> 20) +
                                       " MiB");

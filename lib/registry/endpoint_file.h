@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "weft/endpoint.h"
@@ -21,7 +22,7 @@ inline constexpr int kMaxPriority = 127;
 
 // INVALID_ARGUMENT names the field ("endpoints[3].weight: must be above 0"), or line and column
 // where it is no JSON.
-absl::StatusOr<EndpointSet> ParseEndpointFile(std::string_view text);
+absl::StatusOr<std::vector<Endpoint>> ParseEndpointFile(std::string_view text);
 
 }  // namespace weft::inline v0::registry
 

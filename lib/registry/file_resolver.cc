@@ -32,9 +32,9 @@ class FileResolver::Look {
       sink.OnError(content.status());
       return;
     }
-    absl::StatusOr<EndpointSet> endpoints = ParseEndpointFile(*content);
+    absl::StatusOr<std::vector<Endpoint>> endpoints = ParseEndpointFile(*content);
     if (endpoints.ok()) {
-      sink.OnEndpoints(*std::move(endpoints));
+      sink.OnEndpoints(MakeEndpointSet(*std::move(endpoints)));
     } else {
       sink.OnError(absl::InvalidArgumentError(endpoints_.path() + ": " +
                                               std::string(endpoints.status().message())));

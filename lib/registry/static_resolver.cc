@@ -4,10 +4,11 @@
 
 namespace weft::inline v0::registry {
 
-StaticResolver::StaticResolver(EndpointSet endpoints) : endpoints_(std::move(endpoints)) {}
+StaticResolver::StaticResolver(std::vector<Endpoint> endpoints)
+    : endpoints_(std::move(endpoints)) {}
 
 void StaticResolver::Start(std::shared_ptr<ResolverSink> sink) {
-  sink->OnEndpoints(std::move(endpoints_));
+  sink->OnEndpoints(MakeEndpointSet(std::move(endpoints_)));
 }
 
 }  // namespace weft::inline v0::registry

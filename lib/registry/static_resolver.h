@@ -3,6 +3,7 @@
 #define WEFT_LIB_REGISTRY_STATIC_RESOLVER_H_
 
 #include <memory>
+#include <vector>
 
 #include "weft/endpoint.h"
 #include "weft/resolver.h"
@@ -11,12 +12,12 @@ namespace weft::inline v0::registry {
 
 class StaticResolver final : public Resolver {
  public:
-  explicit StaticResolver(EndpointSet endpoints);
+  explicit StaticResolver(std::vector<Endpoint> endpoints);
   // Delivers within the call.
   void Start(std::shared_ptr<ResolverSink> sink) override;
 
  private:
-  EndpointSet endpoints_;
+  std::vector<Endpoint> endpoints_;
 };
 
 }  // namespace weft::inline v0::registry

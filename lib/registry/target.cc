@@ -92,7 +92,7 @@ absl::StatusOr<std::string_view> PathOf(std::string_view target, std::string_vie
 }
 
 absl::Status AddEndpoint(std::string_view target, std::string_view entry, int family,
-                         std::unordered_set<std::string>& seen, EndpointSet& endpoints) {
+                         std::unordered_set<std::string>& seen, std::vector<Endpoint>& endpoints) {
   if (entry.empty()) return Wrong(target, "an address is missing, as in 10.0.0.7:80");
   const absl::StatusOr<net::Address> address = net::Address::Parse(entry);
   if (!address.ok()) return Wrong(target, std::string(address.status().message()));

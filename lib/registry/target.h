@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "weft/endpoint.h"
@@ -19,7 +20,7 @@ struct Target {
   Kind kind = Kind::kName;
   std::string name;
   std::string path;
-  EndpointSet endpoints;
+  std::vector<Endpoint> endpoints;
 };
 
 // INVALID_ARGUMENT names the part that is wrong and what to write instead. Percent signs mean

@@ -25,8 +25,11 @@ Endpoint At(std::string address, double weight = 1) {
 // An intake, and the addresses whose hosts it asked for.
 struct Rig {
   explicit Rig(SubsetOptions subset = {}) : intake(std::move(subset)) {}
-  EndpointIntake::Taken Take(EndpointSet set) {
-    return intake.Take(std::move(set), [this](const net::Address& address) {
+  EndpointIntake::Taken Take(std::vector<Endpoint> set) {
+    return Take(MakeEndpointSet(std::move(set)));
+  }
+  EndpointIntake::Taken Take(const EndpointSet& set) {
+    return intake.Take(set, [this](const net::Address& address) {
       acquired.push_back(address.text());
       return std::make_shared<testing::FakeHost>(address.text());
     });
@@ -35,7 +38,7 @@ struct Rig {
   std::vector<std::string> acquired;
 };
 
-EndpointIntake::Taken TakeEndpoints(EndpointSet set, SubsetOptions subset) {
+EndpointIntake::Taken TakeEndpoints(std::vector<Endpoint> set, SubsetOptions subset) {
   return Rig(std::move(subset)).Take(std::move(set));
 }
 
@@ -45,8 +48,8 @@ std::vector<std::string> Addresses(const EndpointIntake::Taken& taken) {
   return addresses;
 }
 
-EndpointSet Many(int count, int priority = 0) {
-  EndpointSet set;
+std::vector<Endpoint> Many(int count, int priority = 0) {
+  std::vector<Endpoint> set;
   for (int i = 0; i < count; ++i) {
     set.push_back(At(absl::StrCat("10.", priority, ".", i / 250, ".", i % 250, ":80")));
     set.back().priority = priority;
@@ -80,7 +83,7 @@ TEST_CASE("what cannot be used is skipped, and the first of it named") {
 }
 
 TEST_CASE("a subset is of each priority, without what drains, and in the registry's order") {
-  EndpointSet set = Many(100, 0);
+  std::vector<Endpoint> set = Many(100, 0);
   for (Endpoint& endpoint : Many(50, 1)) set.push_back(endpoint);
   set[3].draining = true;
   const bool numbered = GENERATE(false, true);
@@ -129,10 +132,19 @@ TEST_CASE("what stays keeps its host, and its endpoint unless that says somethin
   CHECK(now.hosts[3].endpoint == before.hosts[0].endpoint);
 }
 
+TEST_CASE("what is no endpoint at all is skipped too") {
+  Rig rig;
+  const EndpointSet set = {nullptr, std::make_shared<const Endpoint>(At("10.0.0.1:80"))};
+  const EndpointIntake::Taken taken = rig.Take(set);
+  CHECK(Addresses(taken) == std::vector<std::string>{"10.0.0.1:80"});
+  CHECK(taken.skipped == 1);
+  CHECK(taken.warning == "\"\" is a null pointer");
+}
+
 TEST_CASE("what left is let go, and a set of which nothing can be used lets nothing go") {
   Rig rig;
   std::weak_ptr<HostView> first = rig.Take({At("10.0.0.1:80"), At("10.0.0.2:80")}).hosts[0].host;
-  CHECK(rig.Take({}).hosts.empty());
+  CHECK(rig.Take(EndpointSet()).hosts.empty());
   CHECK(rig.Take({At("nonsense")}).skipped == 1);
   CHECK_FALSE(first.expired());
   rig.Take({At("10.0.0.2:80")});
@@ -147,7 +159,7 @@ TEST_CASE("any sets: the same is taken as by an intake that saw nothing before")
     base::Random random(seed);
     Rig rig;
     std::map<std::string, std::shared_ptr<HostView>> last;
-    EndpointSet set;
+    std::vector<Endpoint> set;
     for (int round = 0; round < 100; ++round) {
       for (uint64_t changes = random.Below(20); changes > 0; --changes) {
         const auto place = static_cast<std::ptrdiff_t>(random.Below(set.size() + 1));

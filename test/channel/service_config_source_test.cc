@@ -93,7 +93,7 @@ TEST_CASE("a config that comes with the first hosts is in time for the calls tha
   REQUIRE(ended.empty());
   world.pushed.sink->OnServiceConfig(
       R"({"methodConfig": [{"name": [{}], "timeout": "2s", "maxRequestMessageBytes": 4}]})");
-  world.pushed.sink->OnEndpoints({{.address = "10.0.0.1:80"}});
+  world.pushed.sink->OnEndpoints(MakeEndpointSet({{.address = "10.0.0.1:80"}}));
   REQUIRE(world.env->RunUntil([&] { return ended.size() == 1; }, 60s));
   CHECK(world.env->Now() - began == 1s);
   CHECK(absl::IsResourceExhausted(ended[0]));

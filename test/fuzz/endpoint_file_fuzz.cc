@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -11,7 +12,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<weft::EndpointSet> endpoints = weft::registry::ParseEndpointFile(text);
+  const absl::StatusOr<std::vector<weft::Endpoint>> endpoints =
+      weft::registry::ParseEndpointFile(text);
   if (!endpoints.ok()) {
     if (endpoints.status().code() != absl::StatusCode::kInvalidArgument) abort();
     if (endpoints.status().message().empty() || endpoints.status().message().size() > 500) abort();

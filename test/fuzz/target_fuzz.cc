@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -12,7 +13,7 @@
 
 namespace {
 
-void CheckEndpoints(const weft::EndpointSet& endpoints) {
+void CheckEndpoints(const std::vector<weft::Endpoint>& endpoints) {
   if (endpoints.empty()) abort();
   std::set<std::string> seen;
   for (const weft::Endpoint& endpoint : endpoints) {

@@ -299,7 +299,7 @@ TEST_CASE("an endpoint that leaves keeps its running calls, those that wait for 
   SimCall& waits = client.Post("/", "x");
   env->RunFor(1ms);
   CHECK(leaving.request_count() == 1);
-  pushed.sink->OnEndpoints({{.address = "10.0.0.2:80"}});
+  pushed.sink->OnEndpoints(MakeEndpointSet({{.address = "10.0.0.2:80"}}));
   REQUIRE(client.RunUntilDone(waits));
   REQUIRE(waits.ok());
   CHECK(waits.response().body == "staying");

@@ -15,15 +15,15 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
-EndpointSet Parse(std::string_view text) {
-  absl::StatusOr<EndpointSet> endpoints = ParseEndpointFile(text);
+std::vector<Endpoint> Parse(std::string_view text) {
+  absl::StatusOr<std::vector<Endpoint>> endpoints = ParseEndpointFile(text);
   INFO(endpoints.status().ToString());
   REQUIRE(endpoints.ok());
   return *std::move(endpoints);
 }
 
 std::string ErrorOf(std::string_view text) {
-  const absl::StatusOr<EndpointSet> endpoints = ParseEndpointFile(text);
+  const absl::StatusOr<std::vector<Endpoint>> endpoints = ParseEndpointFile(text);
   REQUIRE_FALSE(endpoints.ok());
   CHECK(endpoints.status().code() == absl::StatusCode::kInvalidArgument);
   return std::string(endpoints.status().message());
@@ -35,7 +35,7 @@ std::string ErrorOfFields(const std::string& fields) {
 }
 
 TEST_CASE("every field is read", "[endpoint_file]") {
-  const EndpointSet endpoints = Parse(R"({"endpoints": [
+  const std::vector<Endpoint> endpoints = Parse(R"({"endpoints": [
       {"address": "10.0.0.7:80", "weight": 2.5, "priority": 127, "draining": true,
        "locality": {"region": "eu", "zone": "a", "sub_zone": "r1"},
        "metadata": {"k": "v", "": "", "address": "x"}},
@@ -57,7 +57,7 @@ TEST_CASE("every field is read", "[endpoint_file]") {
 TEST_CASE("what may be left out or empty", "[endpoint_file]") {
   CHECK(Parse(R"({"endpoints": []})").empty());
   CHECK(Parse("\xef\xbb\xbf \n{\"endpoints\"\t:[]}\n").empty());
-  const EndpointSet endpoints =
+  const std::vector<Endpoint> endpoints =
       Parse(R"({"endpoints": [{"metadata": {}, "locality": {}, "address": "x", "weight": 1}]})");
   REQUIRE(endpoints.size() == 1);
   CHECK(endpoints[0].locality == Locality());
@@ -141,7 +141,7 @@ TEST_CASE("errors name the field of an endpoint", "[endpoint_file]") {
 }
 
 TEST_CASE("the fields of one endpoint are not those of the next", "[endpoint_file]") {
-  const EndpointSet endpoints = Parse(R"({"endpoints": [
+  const std::vector<Endpoint> endpoints = Parse(R"({"endpoints": [
       {"address": "a", "locality": {"zone": "z"}, "metadata": {"k": "v"}, "weight": 3},
       {"address": "b", "locality": {"zone": "y"}, "metadata": {"k": "w"}}]})");
   REQUIRE(endpoints.size() == 2);

@@ -18,10 +18,11 @@ namespace weft::inline v0::registry {
 // Thread-safe, but for `on_delivery`, which is set before.
 class FakeSink final : public ResolverSink {
  public:
-  void OnEndpoints(EndpointSet endpoints) override {
+  void OnEndpoints(const EndpointSet& endpoints) override {
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      sets_.push_back(std::move(endpoints));
+      std::vector<Endpoint>& set = sets_.emplace_back();
+      for (const auto& endpoint : endpoints) set.push_back(*endpoint);
     }
     if (on_delivery) on_delivery();
   }
@@ -40,7 +41,7 @@ class FakeSink final : public ResolverSink {
     }
     if (on_delivery) on_delivery();
   }
-  std::vector<EndpointSet> sets() const {
+  std::vector<std::vector<Endpoint>> sets() const {
     std::lock_guard<std::mutex> lock(mutex_);
     return sets_;
   }
@@ -62,7 +63,7 @@ class FakeSink final : public ResolverSink {
 
  private:
   mutable std::mutex mutex_;
-  std::vector<EndpointSet> sets_;
+  std::vector<std::vector<Endpoint>> sets_;
   std::vector<absl::Status> errors_;
   std::vector<absl::StatusOr<std::string>> service_configs_;
   size_t sets_at_service_config_ = 0;

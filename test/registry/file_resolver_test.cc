@@ -36,7 +36,7 @@ struct Fixture {
   }
   std::string LastAddress() const {
     REQUIRE_FALSE(sink->sets().empty());
-    const EndpointSet set = sink->sets().back();
+    const std::vector<Endpoint> set = sink->sets().back();
     return set.empty() ? "" : set.front().address;
   }
 

@@ -19,7 +19,7 @@ TEST_CASE("a static resolver delivers its set once", "[static_resolver]") {
   CHECK(sink->sets().empty());
   resolver.Start(sink);
   REQUIRE(sink->sets().size() == 1);
-  CHECK(sink->sets()[0] == EndpointSet{first, second});
+  CHECK(sink->sets()[0] == std::vector<Endpoint>{first, second});
   CHECK(sink->errors().empty());
 }
 

@@ -3,7 +3,8 @@
 //   PushedRegistry pushed;
 //   pushed.endpoints = {{.address = "10.0.0.1:80"}};  // delivered by Start
 //   SimClient client(env, "service", {.registry = pushed.registry()});
-//   pushed.sink->OnEndpoints({{.address = "10.0.0.2:80"}});  // once the channel was used
+//   // Once the channel was used:
+//   pushed.sink->OnEndpoints(MakeEndpointSet({{.address = "10.0.0.2:80"}}));
 #ifndef WEFT_TEST_SUPPORT_PUSHED_REGISTRY_H_
 #define WEFT_TEST_SUPPORT_PUSHED_REGISTRY_H_
 
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "weft/resolver.h"
@@ -26,7 +28,7 @@ struct PushedRegistry {
     };
   }
 
-  EndpointSet endpoints;
+  std::vector<Endpoint> endpoints;
   std::optional<std::string> service_config;  // unset: none is delivered
   std::shared_ptr<ResolverSink> sink;         // of the channel that started last
 
@@ -37,7 +39,7 @@ struct PushedRegistry {
     void Start(std::shared_ptr<ResolverSink> to) override {
       pushed_.sink = std::move(to);
       if (pushed_.service_config) pushed_.sink->OnServiceConfig(*pushed_.service_config);
-      pushed_.sink->OnEndpoints(pushed_.endpoints);
+      pushed_.sink->OnEndpoints(MakeEndpointSet(pushed_.endpoints));
     }
 
    private:
