@@ -43,12 +43,11 @@ class World {
   }
   // The first set is there from the start.
   void Deliver(std::vector<Endpoint> endpoints) {
-    EndpointSet set(endpoints.begin(), endpoints.end());
     if (client.has_value()) {
-      pushed.sink->OnEndpoints(std::move(set));
+      pushed.sink->OnEndpoints(MakeEndpointSet(std::move(endpoints)));
       return;
     }
-    pushed.endpoints = std::move(set);
+    pushed.endpoints = std::move(endpoints);
     client.emplace(env, "service", options_);
     REQUIRE(client->RunUntilReady());
     env->RunFor(1s);  // all of them
