@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "weft/channel.h"
+#include "weft/registry_options.h"
 #include "weft/resolver.h"
 
 namespace weft::inline v0 {
@@ -95,6 +96,9 @@ struct FactoryStats {
   uint64_t ejections_spared = 0;  // that max_ejection_percent did not allow
   uint64_t panics = 0;            // times that health began to be ignored
   uint64_t resolver_errors = 0;
+  uint64_t empty_sets_held = 0;    // RegistryOptions::empty_hold
+  uint64_t snapshots_used = 0;     // RegistryOptions::snapshot_directory
+  uint64_t snapshot_failures = 0;  // could not be written
   uint64_t endpoints_skipped = 0;  // entries of endpoint sets that could not be used
   uint64_t service_configs_refused =
       0;  // of programs, files and registries: not valid, or not to be had
@@ -109,6 +113,7 @@ class ChannelFactory {
     int loops = 0;
     // Resolves names without a scheme. Null: such a target is refused.
     Registry registry = {};
+    RegistryOptions registry_options = {};
     // Defaults of GetChannel(target).
     ChannelOptions channel = {};
     ConnectionOptions connection = {};

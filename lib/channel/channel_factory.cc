@@ -60,6 +60,9 @@ FactoryStats ChannelFactory::Stats() const {
   stats.ejections_spared = c.ejections_spared.value();
   stats.panics = c.panics.value();
   stats.resolver_errors = c.resolver_errors.value();
+  stats.empty_sets_held = c.empty_sets_held.value();
+  stats.snapshots_used = c.snapshots_used.value();
+  stats.snapshot_failures = c.snapshot_failures.value();
   stats.endpoints_skipped = c.endpoints_skipped.value();
   stats.service_configs_refused = c.service_configs_refused.value();
   stats.slow_callbacks = c.slow_turns.load(std::memory_order_relaxed);

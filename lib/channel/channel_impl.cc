@@ -21,15 +21,14 @@ namespace weft::inline v0::channel {
 namespace {
 
 absl::StatusOr<std::unique_ptr<Resolver>> OpenResolver(std::string_view text,
+                                                       registry::Target target,
                                                        const Registry& registry,
                                                        event::Loop& loop) {
-  absl::StatusOr<registry::Target> target = registry::ParseTarget(text);
-  if (!target.ok()) return target.status();
-  switch (target->kind) {
+  switch (target.kind) {
     case registry::Target::Kind::kEndpoints:
-      return std::make_unique<registry::StaticResolver>(std::move(target->endpoints));
+      return std::make_unique<registry::StaticResolver>(std::move(target.endpoints));
     case registry::Target::Kind::kFile:
-      return std::make_unique<registry::FileResolver>(loop, std::move(target->path));
+      return std::make_unique<registry::FileResolver>(loop, std::move(target.path));
     case registry::Target::Kind::kName:
       break;
   }
@@ -39,7 +38,7 @@ absl::StatusOr<std::unique_ptr<Resolver>> OpenResolver(std::string_view text,
                      "\" is a name, and the ChannelFactory has no registry (Options::registry) to "
                      "look it up in"));
   }
-  return registry::OpenOnLoop(registry, target->name, loop);
+  return registry::OpenOnLoop(registry, target.name, loop);
 }
 
 SubsetOptions Named(SubsetOptions subset, FactoryImpl& factory) {
@@ -50,7 +49,7 @@ SubsetOptions Named(SubsetOptions subset, FactoryImpl& factory) {
 
 }  // namespace
 
-// What the resolver delivers to; it may outlive the channel, and the channel does not live for it.
+// What the watch delivers to; it may outlive the channel, and the channel does not live for it.
 class ChannelImpl::Sink final : public ResolverSink {
  public:
   explicit Sink(std::weak_ptr<ChannelImpl> channel) : channel_(std::move(channel)) {}
@@ -85,10 +84,7 @@ absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
     channel->tls_ = *std::move(tls);
   }
   channel->OpenHealthWatch();
-  auto resolver =
-      OpenResolver(target, channel->factory_->options().registry, channel->cluster->loop());
-  if (!resolver.ok()) return resolver.status();
-  channel->resolver_ = *std::move(resolver);
+  if (absl::Status status = channel->Join(target); !status.ok()) return status;
   absl::Status status =
       channel->service_config_.Open(channel->options_, channel->cluster->loop(), channel);
   if (!status.ok()) return status;
@@ -124,6 +120,21 @@ ChannelImpl::ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view 
   random.Seed(factory_->NewSeed());
 }
 
+absl::Status ChannelImpl::Join(std::string_view text) {
+  absl::StatusOr<registry::Target> target = registry::ParseTarget(text);
+  if (!target.ok()) return target.status();
+  RegistryOptions options = factory_->options().registry_options;
+  // A file is as near as its snapshot would be.
+  if (target->kind != registry::Target::Kind::kName) options.snapshot_directory.clear();
+  event::Loop& loop = cluster->loop();
+  auto watch = factory_->watches().Join(std::string(text), options, loop, [&] {
+    return OpenResolver(text, *std::move(target), factory_->options().registry, loop);
+  });
+  if (!watch.ok()) return watch.status();
+  watch_ = *std::move(watch);
+  return absl::OkStatus();
+}
+
 BalancerFactory ChannelImpl::BalancerFor(const call::CallConfig* config) const {
   if (options_.balancer != nullptr) return options_.balancer;
   if (config != nullptr && !config->service->balancer().empty())
@@ -150,7 +161,7 @@ void ChannelImpl::OpenHealthWatch() {
 ChannelImpl::~ChannelImpl() {
   if (factory_->Forked()) {
     // They would talk to their loop, which has no thread here.
-    (void)resolver_.release();
+    new std::shared_ptr<registry::ServiceWatch>(std::move(watch_));
     service_config_.Leak();
     (void)cluster.Leak();
     new EndpointIntake(std::move(intake_));
@@ -161,12 +172,12 @@ ChannelImpl::~ChannelImpl() {
 }
 
 void ChannelImpl::Start() {
-  // Under the lock: nobody else goes on before the resolver was started, and Close finds it whole.
+  // Under the lock: nobody else goes on before what is known was delivered.
   if (factory_->Forked()) return;  // the lock may have been held by a thread that is not here
-  std::lock_guard<std::mutex> lock(resolver_mutex_);
+  std::lock_guard<std::mutex> lock(watch_mutex_);
   if (closed_ || started_.load(std::memory_order_relaxed)) return;
   sink_ = std::make_shared<Sink>(weak_from_this());
-  resolver_->Start(sink_);
+  watch_->Subscribe(sink_);
   started_.store(true, std::memory_order_release);
 }
 
@@ -203,7 +214,6 @@ std::shared_ptr<HostView> ChannelImpl::AcquireHost(const net::Address& address) 
 }
 
 void ChannelImpl::OnError(absl::Status status) {
-  counters->resolver_errors.Add();
   // Whatever a resolver met: to a call it is that no host is known.
   cluster->SetError(absl::UnavailableError(status.message()));
 }
@@ -273,13 +283,11 @@ void ChannelImpl::WhenStateIsNot(ChannelState from, absl::Duration wait,
 }
 
 void ChannelImpl::Close(const absl::Status& why) {
-  std::unique_ptr<Resolver> resolver;
   {
-    std::lock_guard<std::mutex> lock(resolver_mutex_);
+    std::lock_guard<std::mutex> lock(watch_mutex_);
     if (std::exchange(closed_, true)) return;
-    resolver = std::move(resolver_);
+    if (watch_ != nullptr) watch_->Leave(sink_.get());
   }
-  resolver.reset();
   service_config_.Close();
   base::PendingCount& closing = factory_->closing();
   closing.Begin();
@@ -297,6 +305,8 @@ std::string ChannelImpl::DebugString() const {
   std::string text = absl::StrCat(name, "\n");
   if (const absl::Status error = cluster->error(); !error.ok())
     absl::StrAppend(&text, "  resolver: ", error.message(), "\n");
+  if (const absl::Status status = watch_->snapshot_status(); !status.ok())
+    absl::StrAppend(&text, "  snapshot: ", status.message(), "\n");
   {
     std::lock_guard<std::mutex> lock(update_mutex_);
     if (!warning_.empty()) absl::StrAppend(&text, "  endpoint skipped: ", warning_, "\n");

@@ -18,6 +18,7 @@
 #include "channel/health_watch.h"
 #include "channel/service_config_source.h"
 #include "net/tls.h"
+#include "registry/service_watch.h"
 #include "weft/channel.h"
 #include "weft/host_info.h"
 #include "weft/resolver.h"
@@ -33,7 +34,7 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
 
   absl::Status Refusal() const override { return factory_->Refusal(); }
   bool HasLoops() const override { return !factory_->Forked(); }
-  // The first caller starts the resolver. Cheap afterwards.
+  // The first caller asks the registry. Cheap afterwards.
   void EnsureStarted() {
     if (!started_.load(std::memory_order_acquire)) Start();
   }
@@ -53,7 +54,8 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
   ChannelImpl(std::shared_ptr<FactoryImpl> factory, std::string_view target,
               ChannelOptions options);
   void Start();
-  // From the resolver, any thread.
+  absl::Status Join(std::string_view target);
+  // From the watch, any thread.
   void OnEndpoints(const EndpointSet& endpoints);
   void OnError(absl::Status status);
   std::shared_ptr<HostView> AcquireHost(const net::Address& address);
@@ -71,8 +73,8 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
   mutable std::mutex update_mutex_;  // one set at a time
   EndpointIntake intake_;
   std::string warning_;  // of the last one
-  std::mutex resolver_mutex_;
-  std::unique_ptr<Resolver> resolver_;
+  std::mutex watch_mutex_;
+  std::shared_ptr<registry::ServiceWatch> watch_;
   std::shared_ptr<Sink> sink_;
   bool closed_ = false;
 };

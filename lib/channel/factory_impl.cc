@@ -68,9 +68,12 @@ std::string Spelled(const TlsOptions& tls) {
 
 absl::StatusOr<std::shared_ptr<FactoryImpl>> FactoryImpl::Create(ChannelFactory::Options options) {
   if (absl::Status status = Check(options); !status.ok()) return status;
+  if (absl::Status status = registry::Validate(options.registry_options); !status.ok())
+    return status;
   std::shared_ptr<FactoryImpl> factory(new FactoryImpl(std::move(options)), &Destroy);
-  factory->hosts_ = std::make_shared<HostTable>(factory, factory->closing_);
   if (absl::Status status = factory->StartLoops(); !status.ok()) return status;
+  factory->hosts_ = std::make_shared<HostTable>(factory->NextLoop(), factory, factory->closing_);
+  factory->watches_ = std::make_shared<WatchTable>(factory, factory->closing_, factory->counters_);
   return factory;
 }
 
@@ -205,6 +208,7 @@ void FactoryImpl::Shutdown() {
   for (const auto& weak : channels) {
     if (const std::shared_ptr<ChannelImpl> channel = weak.lock()) channel->Close(why);
   }
+  watches_->Shutdown();
   hosts_->Shutdown(why);
   if (!env_->has_threads() || event::OnAnyLoop()) return;
   closing_.WaitForNone();

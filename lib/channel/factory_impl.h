@@ -21,6 +21,7 @@
 #include "base/pending_count.h"
 #include "base/random.h"
 #include "channel/host_table.h"
+#include "channel/watch_table.h"
 #include "event/loop.h"
 #include "net/env.h"
 #include "net/tls.h"
@@ -50,6 +51,7 @@ class FactoryImpl : public std::enable_shared_from_this<FactoryImpl> {
   telemetry::Counters& counters() { return counters_; }
   const event::Clock& clock() const { return env_->clock(); }
   base::PendingCount& closing() { return closing_; }
+  WatchTable& watches() { return *watches_; }
   uint64_t NewSeed();
   // The loop for the next thing that needs one, in turn.
   event::Loop& NextLoop();
@@ -76,6 +78,7 @@ class FactoryImpl : public std::enable_shared_from_this<FactoryImpl> {
   telemetry::Counters counters_;
   base::PendingCount closing_;
   std::shared_ptr<HostTable> hosts_;
+  std::shared_ptr<WatchTable> watches_;
   std::atomic<size_t> next_slot_{0};
   std::atomic<bool> shut_down_{false};
 

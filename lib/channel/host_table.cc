@@ -29,17 +29,35 @@ std::shared_ptr<cluster::Host> HostTable::Acquire(const net::Address& address,
 }
 
 void HostTable::Release(const Key& key, pool::HostPool* host) {
-  base::Ref<pool::HostPool> last;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = hosts_.find(key);
+  if (found == hosts_.end() || found->second.host.get() != host) return;  // shut down already
+  if (--found->second.users > 0) return;
+  found->second.drain_at = base::After(loop_.clock().Now(), kLinger);
+  EnsureBy(found->second.drain_at);
+}
+
+void HostTable::OnAlarm() {
+  std::vector<base::Ref<pool::HostPool>> unused;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = hosts_.find(key);
-    if (found == hosts_.end() || found->second.host.get() != host) return;  // shut down already
-    if (--found->second.users > 0) return;
-    last = std::move(found->second.host);
-    hosts_.erase(found);
+    base::MonoTime next = base::kNever;
+    for (auto it = hosts_.begin(); it != hosts_.end();) {
+      Entry& entry = it->second;
+      if (entry.users == 0 && entry.drain_at <= loop_.now()) {
+        unused.push_back(std::move(entry.host));
+        it = hosts_.erase(it);
+        continue;
+      }
+      if (entry.users == 0) next = std::min(next, entry.drain_at);
+      ++it;
+    }
+    EnsureBy(next);
   }
-  Close(std::move(last), pool::HostPool::How::kDrain,
-        absl::UnavailableError("is not an endpoint of the service any more"));
+  for (auto& host : unused) {
+    Close(std::move(host), pool::HostPool::How::kDrain,
+          absl::UnavailableError("is not an endpoint of the service any more"));
+  }
 }
 
 void HostTable::Close(base::Ref<pool::HostPool> host, pool::HostPool::How how, absl::Status why) {
@@ -91,6 +109,14 @@ void HostTable::Shutdown(absl::Status why) {
   }
   for (auto& host : draining) host->EndDrain(why);
   for (auto& host : live) Close(std::move(host), pool::HostPool::How::kNow, why);
+  closing_count_.Begin();
+  loop_.PostFunction([table = shared_from_this(), factory = factory_.lock()]() mutable {
+    table->Stop();
+    base::PendingCount& count = table->closing_count_;
+    table.reset();
+    factory.reset();  // before the count, as Close does
+    count.End();
+  });
 }
 
 }  // namespace weft::inline v0::channel

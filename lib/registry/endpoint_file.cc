@@ -291,4 +291,25 @@ absl::StatusOr<std::vector<Endpoint>> ParseEndpointFile(std::string_view text) {
   return reader.TakeEndpoints();
 }
 
+std::string FormatEndpointFile(const EndpointSet& endpoints) {
+  using Ordered = nlohmann::ordered_json;
+  Ordered list = Ordered::array();
+  for (const std::shared_ptr<const Endpoint>& endpoint : endpoints) {
+    if (endpoint == nullptr) continue;
+    const Locality& locality = endpoint->locality;
+    Ordered entry = {
+        {"address", endpoint->address},
+        {"weight", endpoint->weight},
+        {"priority", endpoint->priority},
+        {"draining", endpoint->draining},
+        {"locality",
+         {{"region", locality.region}, {"zone", locality.zone}, {"sub_zone", locality.sub_zone}}},
+        {"metadata", Ordered::object()}};
+    for (const auto& [key, value] : endpoint->metadata) entry["metadata"][key] = value;
+    list.push_back(std::move(entry));
+  }
+  return Ordered{{"endpoints", std::move(list)}}.dump(-1, ' ', /*ensure_ascii=*/false,
+                                                      Ordered::error_handler_t::replace);
+}
+
 }  // namespace weft::inline v0::registry

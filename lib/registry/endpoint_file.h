@@ -8,6 +8,7 @@
 #define WEFT_LIB_REGISTRY_ENDPOINT_FILE_H_
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,9 @@ inline constexpr int kMaxPriority = 127;
 // INVALID_ARGUMENT names the field ("endpoints[3].weight: must be above 0"), or line and column
 // where it is no JSON.
 absl::StatusOr<std::vector<Endpoint>> ParseEndpointFile(std::string_view text);
+
+// Such that parsing it gives the same; what is not UTF-8 is replaced by U+FFFD.
+std::string FormatEndpointFile(const EndpointSet& endpoints);
 
 }  // namespace weft::inline v0::registry
 

@@ -40,6 +40,9 @@ struct Counters {
   Counter resolver_errors;
   Counter endpoints_skipped;
   Counter service_configs_refused;
+  Counter empty_sets_held;
+  Counter snapshots_used;
+  Counter snapshot_failures;
   std::atomic<uint64_t> slow_turns{0};
 };
 

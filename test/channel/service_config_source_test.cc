@@ -66,7 +66,7 @@ TEST_CASE("a channel whose registry takes its config back has none") {
 TEST_CASE("a config that a resolver delivers within Start is in time for the first call") {
   World world;
   world.pushed.service_config = Timeout("2");
-  const auto channel = world.client->factory().GetChannel("service").value();
+  const auto channel = world.client->factory().GetChannel("another service").value();
   std::optional<absl::Status> ended;
   const base::MonoTime began = world.env->Now();
   const CallHandle call = channel->Start(
@@ -78,7 +78,7 @@ TEST_CASE("a config that a resolver delivers within Start is in time for the fir
 TEST_CASE("a config that comes with the first hosts is in time for the calls that wait for them") {
   World world({.timeout = absl::Seconds(9)});
   world.pushed.endpoints = {};
-  const auto channel = world.client->factory().GetChannel("service").value();
+  const auto channel = world.client->factory().GetChannel("another service").value();
   std::vector<absl::Status> ended;
   const base::MonoTime began = world.env->Now();
   const auto start = [&](Request request, CallOptions options) {
