@@ -1,13 +1,29 @@
-// Active health checks: each host is asked, again and again, whether it is healthy, and one that is
-// not gets no calls. They find what attempts do not (OutlierOptions goes by these): a host that is
-// connected but not ready to serve, before the first call meets it.
+// Active health checks: each host is asked whether it is healthy, and one that is not gets no
+// calls. They find what attempts do not (OutlierOptions goes by these): a host that is connected
+// but not ready to serve, before the first call meets it.
 //
-// Off by default: every client that checks every host costs each host clients / interval requests a
-// second. A host is asked over the connection that its calls use. Until its first check has ended,
-// and while it is not connected, nothing is known of it, and it gets no calls where others are
-// healthy.
+// A host is asked over the connection that its calls use, and checks are no calls: they do not
+// count as in flight, always leave one of the peer's streams (SETTINGS_MAX_CONCURRENT_STREAMS) to
+// calls, and hold up no connection that is to end. Until the first answer nothing is known of a
+// host, and it gets no calls where others are healthy.
 //
-// Words and thresholds are Envoy's; kGrpc speaks grpc.health.v1 (gRPC's doc/health-checking.md).
+// kHttp asks again and again; words and thresholds are Envoy's. Every client that checks every host
+// costs each host clients / interval requests a second. What is known of a host outlasts its
+// connection.
+//
+// kGrpc keeps one stream of grpc.health.v1.Health/Watch open at each host, and what the host says
+// on it counts at once (gRPC's doc/health-checking.md, gRFC A17): SERVING is healthy, all else is
+// not. So it costs a host one stream for each client, and nothing while nothing changes.
+//   - UNIMPLEMENTED says nothing against a host: it counts as healthy, and is not asked again on
+//     this connection.
+//   - Where the stream ends in another way the host counts as unhealthy until the next stream says
+//     something. That is opened at once where this one had said something (but a second after it,
+//     at least), else after 1 s, then 1.6 times as long each time, up to 2 min, give or take a
+//     fifth.
+//   - With its connection, which may have ended in good order (GOAWAY), all that is known of a host
+//     is gone; the next connection gets a stream at once.
+//   - A stream has no time limit, and keepalive asks no sooner because of it. A host that falls
+//     silent is found by the first call, or by keepalive.
 #ifndef WEFT_HEALTH_CHECK_OPTIONS_H_
 #define WEFT_HEALTH_CHECK_OPTIONS_H_
 
@@ -24,9 +40,7 @@ struct HealthCheckOptions {
   enum class Kind : uint8_t {
     kNone,
     kHttp,  // GET of `path`: healthy where the answer's status is one of `expected_statuses`
-    // grpc.health.v1.Health/Check of `service`: healthy where it is SERVING, or where the server
-    // has no such method, which says nothing against it (gRFC A17)
-    kGrpc,
+    kGrpc,  // grpc.health.v1.Health/Watch of `service`: as the host says
   };
   Kind kind = Kind::kNone;
 
@@ -36,6 +50,8 @@ struct HealthCheckOptions {
   std::vector<int> expected_statuses = {};
   // With kGrpc: the full name, "payments.v1.Payments"; empty: the server as a whole.
   std::string service = {};
+
+  // The rest is for kHttp alone.
 
   // From the end of a check to the next one, give or take a tenth; 100 ms … an hour.
   absl::Duration interval = absl::Seconds(10);

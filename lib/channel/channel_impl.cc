@@ -145,12 +145,12 @@ BalancerFactory ChannelImpl::BalancerFor(const call::CallConfig* config) const {
 void ChannelImpl::OpenHealthWatch() {
   if (options_.health_check.kind == HealthCheckOptions::Kind::kNone) return;
   health_ = std::make_shared<HealthWatch>(
-      cluster->loop(),
-      HealthWatch::Setup{.options = options_.health_check,
-                         .authority = authority,
-                         .seed = factory_->NewSeed(),
-                         .factory = factory_,
-                         .on_change = [cluster = cluster] { cluster->OnHealthChange(); }});
+      HostCheck::Common{.loop = cluster->loop(),
+                        .options = options_.health_check,
+                        .authority = authority,
+                        .factory = factory_,
+                        .on_change = [cluster = cluster] { cluster->OnHealthChange(); }},
+      factory_->NewSeed());
   // The watch keeps the cluster, so not the other way round.
   cluster->SetChecks([weak = std::weak_ptr<HealthWatch>(health_)](const cluster::Host& host) {
     const std::shared_ptr<HealthWatch> watch = weak.lock();

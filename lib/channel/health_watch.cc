@@ -1,113 +1,63 @@
 #include "channel/health_watch.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "channel/grpc_watch.h"
+#include "channel/http_check.h"
 
 namespace weft::inline v0::channel {
 
-HealthWatch::HealthWatch(event::Loop& loop, Setup setup)
-    : Alarm(loop),
-      loop_(loop),
-      options_(std::make_shared<const HealthCheckOptions>(std::move(setup.options))),
-      authority_(std::move(setup.authority)),
-      factory_(std::move(setup.factory)),
-      on_change_(std::move(setup.on_change)),
-      random_(setup.seed) {}
+HealthWatch::HealthWatch(HostCheck::Common common, uint64_t seed)
+    : common_(std::make_shared<const HostCheck::Common>(std::move(common))), random_(seed) {}
+
+base::Ref<HostCheck> HealthWatch::NewCheck(base::Ref<pool::HostPool> host) {
+  using Check = base::Ref<HostCheck>;
+  const base::MonoTime now = common_->loop.clock().Now();
+  if (common_->options.kind == HealthCheckOptions::Kind::kGrpc)
+    return Check::Adopt(new GrpcWatch(common_, std::move(host), random_.Fork(), now));
+  return Check::Adopt(new HttpCheck(common_, std::move(host), random_.Fork(), now));
+}
 
 void HealthWatch::SetHosts(std::vector<base::Ref<pool::HostPool>> hosts) {
-  std::vector<Entry> gone;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (closed_) return;
-    gone.swap(hosts_);
-    const auto before = std::exchange(index_, {});
-    const base::MonoTime now = loop_.clock().Now();
-    for (base::Ref<pool::HostPool>& host : hosts) {
-      if (!index_.emplace(host.get(), hosts_.size()).second) continue;
-      const auto known = before.find(host.get());
-      if (known != before.end()) {
-        hosts_.push_back(std::move(gone[known->second]));
-      } else {
-        hosts_.push_back({std::move(host), {*options_, random_.Fork(), now}});
-      }
+  // To the end, so that what is posted is in the order of the sets.
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_) return;
+  Checks come;
+  Checks gone = std::exchange(checks_, {});
+  const auto before = std::exchange(index_, {});
+  for (base::Ref<pool::HostPool>& host : hosts) {
+    if (!index_.emplace(host.get(), checks_.size()).second) continue;
+    const auto known = before.find(host.get());
+    if (known != before.end()) {
+      checks_.push_back(std::move(gone[known->second]));
+    } else {
+      checks_.push_back(NewCheck(std::move(host)));
+      come.push_back(checks_.back());
     }
-    Arm();
   }
-  for (const Entry& entry : gone) {
-    if (entry.running) entry.running->Cancel();
-  }
+  common_->loop.PostFunction([come = std::move(come), gone = std::move(gone)] {
+    for (const base::Ref<HostCheck>& check : gone) {
+      if (check) check->End();
+    }
+    for (const base::Ref<HostCheck>& check : come) check->Begin();
+  });
 }
 
 HealthWatch::State HealthWatch::StateOf(const cluster::Host& host) const {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found = index_.find(&host);
-  return found == index_.end() ? State::kUnknown : hosts_[found->second].checker.state();
+  return found == index_.end() ? State::kUnknown : checks_[found->second]->state();
 }
 
 void HealthWatch::Close() {
-  std::vector<Entry> gone;
+  Checks gone;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
-    gone.swap(hosts_);
+    gone.swap(checks_);
     index_.clear();
-    Stop();
   }
-  for (const Entry& entry : gone) {
-    if (entry.running) entry.running->Cancel();
-  }
-}
-
-void HealthWatch::OnAlarm() {
-  Checks due;
-  std::vector<const pool::HostPool*> hosts;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    for (Entry& entry : hosts_) {
-      if (entry.checker.next() > loop_.now()) continue;
-      entry.checker.OnStart();
-      entry.running = base::MakeRef<HealthCheck>(options_, entry.host, authority_);
-      due.push_back(entry.running);
-      hosts.push_back(entry.host.get());
-    }
-    Arm();
-  }
-  for (size_t i = 0; i < due.size(); ++i) Run(*due[i], hosts[i]);
-}
-
-void HealthWatch::Run(HealthCheck& check, const pool::HostPool* host) {
-  // The check, and with it the host, lives until its end was heard of here: whatever drops its last
-  // reference does so outside the strand.
-  check.Run(loop_.now(), [watch = weak_from_this(), factory = factory_, &loop = loop_,
-                          kept = base::Ref<HealthCheck>::Share(&check),
-                          host](cluster::CheckResult result) mutable {
-    loop.PostFunction([watch = std::move(watch), factory = std::move(factory),
-                       kept = std::move(kept), host, result] {
-      if (const auto alive = watch.lock()) alive->OnCheckEnd(kept.get(), host, result);
-    });
-  });
-}
-
-void HealthWatch::OnCheckEnd(const HealthCheck* check, const pool::HostPool* host,
-                             cluster::CheckResult result) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = index_.find(host);
-    if (found == index_.end()) return;
-    Entry& entry = hosts_[found->second];
-    if (entry.running.get() != check) return;  // the host has left and come again
-    entry.running = nullptr;
-    const bool changed = entry.checker.OnEnd(result, loop_.now());
-    Arm();
-    if (!changed) return;
-  }
-  on_change_();
-}
-
-void HealthWatch::Arm() {
-  base::MonoTime next = base::kNever;
-  for (const Entry& entry : hosts_) next = std::min(next, entry.checker.next());
-  EnsureBy(next);
+  for (const base::Ref<HostCheck>& check : gone) check->End();
 }
 
 }  // namespace weft::inline v0::channel

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/strings.h"
-#include "http/grpc_health.h"
 
 namespace weft::inline v0::cluster {
 namespace {
@@ -50,14 +49,6 @@ CheckResult JudgeHttp(const HealthCheckOptions& options, int status) {
                           ? status == 200
                           : std::find(expected.begin(), expected.end(), status) != expected.end();
   return passed ? CheckResult::kPassed : CheckResult::kFailed;
-}
-
-CheckResult JudgeGrpc(absl::StatusCode code, std::string_view body) {
-  if (code == absl::StatusCode::kUnimplemented) return CheckResult::kPassed;
-  if (code != absl::StatusCode::kOk) return CheckResult::kFailed;
-  return http::ParseGrpcHealthResponse(body) == http::ServingStatus::kServing
-             ? CheckResult::kPassed
-             : CheckResult::kFailed;
 }
 
 HealthChecker::HealthChecker(const HealthCheckOptions& options, base::Random random,

@@ -1,4 +1,4 @@
-// HealthChecker: when one host is to be checked, and what its checks say together
+// HealthChecker: when one host is to be checked over HTTP, and what its checks say together
 // (weft/health_check_options.h). It makes no calls, and has no clock of its own.
 //
 //                passed            healthy_threshold passed in a row
@@ -14,7 +14,6 @@
 #define WEFT_LIB_CLUSTER_HEALTH_CHECKER_H_
 
 #include <cstdint>
-#include <string_view>
 
 #include "absl/status/status.h"
 #include "base/random.h"
@@ -33,13 +32,14 @@ enum class CheckResult : uint8_t {
 };
 // What an answer means.
 CheckResult JudgeHttp(const HealthCheckOptions& options, int status);
-// `code`: how the call ended; `body`: of the answer, where that is OK.
-CheckResult JudgeGrpc(absl::StatusCode code, std::string_view body);
+
+// What active checks take a host for.
+enum class HealthState : uint8_t { kUnknown, kHealthy, kUnhealthy };
 
 // Not thread-safe.
 class HealthChecker {
  public:
-  enum class State : uint8_t { kUnknown, kHealthy, kUnhealthy };
+  using State = HealthState;
   static constexpr base::MonoDuration kAfterVoid = std::chrono::seconds(1);
 
   // Its first check is due at once.

@@ -1,5 +1,6 @@
 #include "http/grpc_health.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "http/grpc_wire.h"
@@ -74,23 +75,39 @@ std::string GrpcHealthRequest(std::string_view service) {
   return body + message;
 }
 
-std::optional<ServingStatus> ParseGrpcHealthResponse(std::string_view body) {
-  if (body.size() < kGrpcPrefixBytes || body[0] != 0) return std::nullopt;
-  if (GrpcMessageBytes(body) != body.size() - kGrpcPrefixBytes) return std::nullopt;
-  body.remove_prefix(kGrpcPrefixBytes);
+std::optional<ServingStatus> ParseGrpcHealthResponse(std::string_view message) {
   ServingStatus status = ServingStatus::kUnknown;
-  while (!body.empty()) {
+  while (!message.empty()) {
     uint64_t tag = 0;
-    if (!ReadVarint(body, tag) || tag >> 3 == 0 || tag > UINT32_MAX) return std::nullopt;
+    if (!ReadVarint(message, tag) || tag >> 3 == 0 || tag > UINT32_MAX) return std::nullopt;
     if (tag == (kFieldOne << 3 | kVarint)) {
       uint64_t value = 0;
-      if (!ReadVarint(body, value)) return std::nullopt;
+      if (!ReadVarint(message, value)) return std::nullopt;
       status = StatusOf(value);
-    } else if (!Skip(body, tag & 7)) {
+    } else if (!Skip(message, tag & 7)) {
       return std::nullopt;
     }
   }
   return status;
+}
+
+bool GrpcHealthReader::Read(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const size_t wanted = partial_.size() < kGrpcPrefixBytes
+                              ? kGrpcPrefixBytes
+                              : kGrpcPrefixBytes + GrpcMessageBytes(partial_);
+    const size_t taken = std::min(bytes.size(), wanted - partial_.size());
+    partial_.append(bytes.substr(0, taken));
+    bytes.remove_prefix(taken);
+    if (partial_.size() < kGrpcPrefixBytes) return true;
+    const size_t size = GrpcMessageBytes(partial_);
+    if (partial_[0] != 0 || size > kMaxMessage) return false;
+    if (partial_.size() < kGrpcPrefixBytes + size) continue;
+    last_ = ParseGrpcHealthResponse(std::string_view(partial_).substr(kGrpcPrefixBytes));
+    if (!last_.has_value()) return false;
+    partial_.clear();
+  }
+  return true;
 }
 
 }  // namespace weft::inline v0::http

@@ -53,13 +53,15 @@ Connection::Connection(const ConnectionSetup& setup, std::unique_ptr<net::ByteSt
 
 Connection::~Connection() { WEFT_DCHECK(closed_); }
 
-bool Connection::CanOpen() const {
+bool Connection::CanOpen(Exchange::Role role) const {
+  const size_t least = role == Exchange::Role::kCall ? 1 : 2;
   return ready_ && !draining_ && broken_.ok() && out_.size() - out_taken_ < kBatchBytes &&
-         session_->capacity() > 0;
+         session_->capacity() >= least;
 }
 
 void Connection::Open(Exchange& exchange) {
-  if (session_->open_streams() == 0) {
+  const bool is_call = exchange.role_ == Exchange::Role::kCall;
+  if (is_call && open_calls() == 0) {
     keepalive_.OnFirstStream(exchange.started_at_);
     if (check_timer_.at() > keepalive_.next(true))
       setup_.timers->Arm(&check_timer_, keepalive_.next(true));
@@ -67,6 +69,7 @@ void Connection::Open(Exchange& exchange) {
   setup_.counters->streams_opened.Add();
   exchange.connection_ = this;
   exchange.stream_ = session_->Open(exchange, exchange.RequestHeadFor(setup_.tls));
+  if (!is_call) background_.push_back(&exchange);
 }
 
 void Connection::Reset(Exchange& exchange, http::ResetReason reason) {
@@ -98,7 +101,13 @@ bool Connection::HeadSent(const Exchange& exchange) const {
   return session_->HeadSent(exchange.stream_, bytes_written_);
 }
 
-void Connection::Drain() { draining_ = true; }
+void Connection::Drain() {
+  draining_ = true;
+  while (Exchange* const exchange = background_.front()) {
+    exchange->EndLocally(absl::UnavailableError("takes nothing new on this connection"),
+                         Origin::kConnection);
+  }
+}
 
 void Connection::Flush() {
   while (!closed_ && broken_.ok() && !write_blocked_) {
@@ -120,8 +129,7 @@ void Connection::Flush() {
         if (out_taken_ == out_.size() && !session_->wants_to_send()) {
           out_.clear();
           out_taken_ = 0;
-          if (out_.capacity() > kIdleBufferBytes && session_->open_streams() == 0)
-            out_.shrink_to_fit();
+          if (out_.capacity() > kIdleBufferBytes && open_calls() == 0) out_.shrink_to_fit();
           return;
         }
         break;
@@ -201,7 +209,7 @@ void Connection::OnSettings() {
 }
 
 void Connection::OnGoaway(uint32_t code, std::string_view debug) {
-  draining_ = true;
+  Drain();
   setup_.owner->OnDraining(*this, code == kEnhanceYourCalm && debug == "too_many_pings");
 }
 
@@ -214,7 +222,7 @@ void Connection::OnCheck() {
     Break(absl::UnavailableError("did not acknowledge SETTINGS within 10 s"));
     return;
   }
-  switch (keepalive_.Check(now, session_->open_streams() > 0)) {
+  switch (keepalive_.Check(now, open_calls() > 0)) {
     case Keepalive::Action::kNothing:
       break;
     case Keepalive::Action::kPing:
@@ -229,7 +237,7 @@ void Connection::OnCheck() {
 }
 
 void Connection::ArmCheck() {
-  base::MonoTime at = keepalive_.next(session_->open_streams() > 0);
+  base::MonoTime at = keepalive_.next(open_calls() > 0);
   if (!session_->settings_acknowledged()) at = std::min(at, opened_at_ + kSettingsTimeout);
   setup_.timers->Arm(&check_timer_, at);
 }

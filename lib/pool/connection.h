@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/intrusive_list.h"
 #include "base/time.h"
 #include "cluster/host.h"
 #include "event/loop.h"
@@ -80,7 +81,7 @@ class Connection final : public event::Deferred,
   size_t open_streams() const { return session_->open_streams(); }
   uint64_t completed() const { return completed_; }  // exchanges that ended with an answer
   // Whether an exchange may be opened now.
-  bool CanOpen() const;
+  bool CanOpen(Exchange::Role role) const;
   // Whether stream ids run out soon, so that a successor should be dialled.
   bool NearingEnd() const { return session_->nearing_end(); }
 
@@ -93,8 +94,12 @@ class Connection final : public event::Deferred,
   void Consume(Exchange& exchange, size_t bytes) { session_->Consume(exchange.stream_, bytes); }
   bool HeadSent(const Exchange& exchange) const;
   void OnExchangeEnded(bool answered) { completed_ += answered ? 1 : 0; }
+  // It is not open any more.
+  void Forget(Exchange& exchange) {
+    if (exchange.linked()) background_.erase(&exchange);
+  }
 
-  // Takes nothing new from now on.
+  // Takes nothing new from now on, and ends what runs beside calls.
   void Drain();
   // Collects and writes what there is. Any thread that holds the strand.
   void Flush();
@@ -138,6 +143,8 @@ class Connection final : public event::Deferred,
   void OnPingAck(uint64_t) override {}  // any byte is a sign of life
   void OnReset() override;
 
+  // Calls, losers that drain among them.
+  size_t open_calls() const { return session_->open_streams() - background_.size(); }
   void OnReadOp();
   // True: bytes came, and more may be there.
   bool ReadOnce();
@@ -150,6 +157,7 @@ class Connection final : public event::Deferred,
   std::unique_ptr<http::Session> session_;
   Keepalive keepalive_;
   ResetBudget reset_budget_;
+  base::IntrusiveList<Exchange> background_;  // those that are open
   const base::MonoTime opened_at_;
 
   bool ready_ = false;

@@ -22,7 +22,7 @@ void Exchange::Start() {
   // The exchange may end, and with it the last other reference to its host, while this thread
   // drives the strand.
   const auto keep = base::Ref<HostPool>::Share(host_);
-  host_->Enter();
+  if (role_ == Role::kCall) host_->Enter();
   host_->strand().Submit(&start_op_);
 }
 
@@ -78,8 +78,8 @@ Processed Exchange::ProcessedSoFar() const {
   return connection_->HeadSent(*this) ? Processed::kMaybeProcessed : Processed::kNotSent;
 }
 
-void Exchange::EndLocally(absl::Status status) {
-  http::StreamEnd end{std::move(status), Origin::kLocal, ProcessedSoFar()};
+void Exchange::EndLocally(absl::Status status, Origin origin) {
+  http::StreamEnd end{std::move(status), origin, ProcessedSoFar()};
   if (state_ == State::kPending) host_->Leave(*this);
   if (state_ == State::kOpen) connection_->Reset(*this, http::ResetReason::kCancelled);
   Finish(std::move(end));
@@ -91,6 +91,7 @@ void Exchange::OnEnd(http::StreamEnd end) {
 }
 
 void Exchange::EndAbandoned() {
+  WEFT_DCHECK(role_ == Role::kCall);
   http::StreamEnd end{absl::CancelledError("another attempt was answered first"), Origin::kLocal,
                       ProcessedSoFar()};
   if (state_ == State::kPending) host_->Leave(*this);
@@ -101,13 +102,14 @@ void Exchange::EndAbandoned() {
 }
 
 void Exchange::Finish(http::StreamEnd end) {
-  host_->Exit();
+  if (role_ == Role::kCall) host_->Exit();
   Disconnect();
   OnExchangeEnd(std::move(end));
 }
 
 void Exchange::Disconnect() {
   WEFT_DCHECK(state_ != State::kEnded);
+  if (state_ == State::kOpen) connection_->Forget(*this);
   state_ = State::kEnded;
   connection_ = nullptr;
   stream_ = nullptr;

@@ -1,4 +1,4 @@
-// Exchange: one attempt of a call at one host, as the pool sees it.
+// Exchange: one attempt of a call at one host, or something beside calls, as the pool sees it.
 //
 //          Start
 //   kNew ─────────▶ kPending ────────────▶ kOpen ──────────▶ kEnded
@@ -32,21 +32,31 @@ class Exchange : public http::StreamUser, public base::ListNode<Exchange> {
  public:
   enum class State : uint8_t { kNew, kPending, kOpen, kEnded };
 
-  Exchange() : start_op_(*this), signal_op_(*this), due_timer_(*this), idle_timer_(*this) {}
+  enum class Role : uint8_t {
+    kCall,
+    // Health checks, probes of load: not counted as in flight. It has no connection dialled, but
+    // waits for one; is opened only where a stream is left for calls; and keeps no connection from
+    // ending: where that takes nothing new any more, it ends with UNAVAILABLE of
+    // Origin::kConnection.
+    kBackground,
+  };
+
+  explicit Exchange(Role role = Role::kCall)
+      : role_(role), start_op_(*this), signal_op_(*this), due_timer_(*this), idle_timer_(*this) {}
 
   // Any thread
   // ------------------------------------------------------------------------------------------------
   // First: where, and how long. `idle_timeout` zero: none. `look_at`: when OnLook is called first.
   void Bind(HostPool& host, base::MonoTime now, base::MonoTime deadline,
             base::MonoDuration idle_timeout, base::MonoTime look_at = base::kNever);
-  // Once. The host counts it as in flight from here on. OnExchangeEnd comes at `deadline` at the
-  // latest, and may come before Start returns.
+  // Once. The host counts a call as in flight from here on. OnExchangeEnd comes at `deadline` at
+  // the latest, and may come before Start returns.
   void Start();
   // After Bind. OnExchangeEnd(CANCELLED) follows, unless the end was faster.
   void Cancel() { Signal(kCancel); }
-  // As Cancel, where another attempt was answered first: nobody wants this one any more. Its stream
-  // is reset if the connection's reset budget has that much, else drained (LoserDrain). The host
-  // goes on counting it as in flight for a while (Lingering), or until it has drained.
+  // As Cancel, for a call of which another attempt was answered first: nobody wants this one. Its
+  // stream is reset if the connection's reset budget has that much, else drained (LoserDrain). The
+  // host goes on counting it as in flight for a while (Lingering), or until it has drained.
   void Abandon() { Signal(kAbandon); }
   // OnLook is called at `at` at the latest, unless the exchange has ended by then.
   void LookAt(base::MonoTime at);
@@ -127,13 +137,14 @@ class Exchange : public http::StreamUser, public base::ListNode<Exchange> {
   void OnIdleTimer();
   void ArmIdle();
   // Leaves the list or the connection, telling the peer; then ends with `status`, which arose here.
-  void EndLocally(absl::Status status);
+  void EndLocally(absl::Status status, Origin origin = Origin::kLocal);
   void EndAbandoned();
   // Whatever the reason: disarms, leaves the host, calls OnExchangeEnd.
   void Finish(http::StreamEnd end);
   void Disconnect();
   Processed ProcessedSoFar() const;
 
+  const Role role_;
   HostPool* host_ = nullptr;
   base::MonoTime deadline_ = base::kNever;
   base::MonoDuration idle_timeout_{0};

@@ -53,7 +53,8 @@ void HostPool::Enqueue(Exchange& exchange) {
   } else if (state() == HostState::kBackoff) {
     refusal = last_error();
     origin = Origin::kConnection;
-  } else if (pending_.size() >= setup_.options->max_pending_per_host) {
+  } else if (exchange.role_ == Exchange::Role::kCall &&
+             pending_.size() >= setup_.options->max_pending_per_host) {
     refusal = absl::ResourceExhaustedError(absl::StrCat(
         "has ", pending_.size(), " calls waiting for a stream already (max_pending_per_host)"));
   }
@@ -62,10 +63,10 @@ void HostPool::Enqueue(Exchange& exchange) {
     return;
   }
   exchange.ArmDue();
-  pending_.push_back(&exchange);
+  ListOf(exchange).push_back(&exchange);
 }
 
-void HostPool::Leave(Exchange& exchange) { pending_.erase(&exchange); }
+void HostPool::Leave(Exchange& exchange) { ListOf(exchange).erase(&exchange); }
 
 void HostPool::Linger(base::MonoTime deadline) {
   if (shutting_down_) {
@@ -81,9 +82,15 @@ void HostPool::EndLingering(size_t count) {
   timers_.Arm(&linger_timer_, lingering_.next());
 }
 
+// What runs beside calls goes first: it leaves them a stream, and is little.
 void HostPool::OpenPending() {
-  while (!pending_.empty() && current_ != nullptr && current_->CanOpen()) {
-    Exchange* const exchange = pending_.pop_front();
+  OpenFrom(background_, Exchange::Role::kBackground);
+  OpenFrom(pending_, Exchange::Role::kCall);
+}
+
+void HostPool::OpenFrom(base::IntrusiveList<Exchange>& list, Exchange::Role role) {
+  while (!list.empty() && current_ != nullptr && current_->CanOpen(role)) {
+    Exchange* const exchange = list.pop_front();
     exchange->state_ = Exchange::State::kOpen;
     current_->Open(*exchange);
     exchange->ArmIdle();
@@ -92,9 +99,11 @@ void HostPool::OpenPending() {
 
 void HostPool::FailPending(const absl::Status& status, Origin origin) {
   // Only those that wait now: what their ends submit is another turn's business.
-  for (size_t n = pending_.size(); n > 0; --n) {
-    if (Exchange* const exchange = pending_.pop_front())
-      exchange->Finish({status, origin, Processed::kNotSent});
+  for (base::IntrusiveList<Exchange>* list : {&background_, &pending_}) {
+    for (size_t n = list->size(); n > 0; --n) {
+      if (Exchange* const exchange = list->pop_front())
+        exchange->Finish({status, origin, Processed::kNotSent});
+    }
   }
 }
 

@@ -107,6 +107,10 @@ class HostPool final : public cluster::Host,
   void Linger(base::MonoTime deadline);  // an abandoned exchange, in place of its Exit
   void EndLingering(size_t count);
   void OpenPending();
+  void OpenFrom(base::IntrusiveList<Exchange>& list, Exchange::Role role);
+  base::IntrusiveList<Exchange>& ListOf(const Exchange& exchange) {
+    return exchange.role_ == Exchange::Role::kCall ? pending_ : background_;
+  }
   void FailPending(const absl::Status& status, Origin origin);
   void WantWork();  // asks for DoWork on the loop
 
@@ -154,7 +158,8 @@ class HostPool final : public cluster::Host,
   HostTimer<&HostPool::OnDrainOver> drain_timer_;
   HostTimer<&HostPool::OnLingerTimer> linger_timer_;
 
-  base::IntrusiveList<Exchange> pending_;
+  base::IntrusiveList<Exchange> pending_;     // calls
+  base::IntrusiveList<Exchange> background_;  // likewise, beside them
   Lingering lingering_;
   std::unique_ptr<Connection> current_;                // takes new exchanges
   std::unique_ptr<Connection> starting_;               // waits for the first SETTINGS

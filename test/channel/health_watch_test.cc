@@ -1,3 +1,4 @@
+// Checks over HTTP, and hosts that come and go whatever they are asked.
 #include "channel/health_watch.h"
 
 #include <functional>
@@ -6,96 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include "channel/health_rig.h"
 #include "support/catch.h"
-#include "support/rogue_server.h"
-#include "support/sim_env.h"
-#include "telemetry/counters.h"
 
 namespace weft::channel {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace std::string_literals;
+using testing::HealthRig;
 using testing::RogueAnswer;
 using testing::RogueRequest;
-using testing::RogueServer;
-using testing::SimEnv;
 using State = HealthWatch::State;
 
 HealthCheckOptions Http() { return {.kind = HealthCheckOptions::Kind::kHttp}; }
-HealthCheckOptions Grpc(std::string service = "") {
-  return {.kind = HealthCheckOptions::Kind::kGrpc, .service = std::move(service)};
-}
-
-// Hosts, their servers and a watch, without a client above them.
-class Rig {
- public:
-  explicit Rig(int count, HealthCheckOptions options = Http(), std::string authority = "") {
-    for (int i = 0; i < count; ++i) {
-      const std::string address = "10.0.0." + std::to_string(i + 1) + ":80";
-      servers.push_back(std::make_unique<RogueServer>(env, address));
-      pool::HostSetup setup;
-      setup.loop = loop.get();
-      setup.read_buffer = &buffer_;
-      setup.counters = &counters_;
-      setup.options = &connection_;
-      setup.connector.network = &env.network();
-      setup.seed = env.NewSeed();
-      hosts.push_back(
-          base::MakeRef<pool::HostPool>(*net::Address::Parse(address), std::move(setup)));
-      hosts.back()->Connect();
-    }
-    watch = std::make_shared<HealthWatch>(*loop, HealthWatch::Setup{.options = std::move(options),
-                                                                    .authority = authority,
-                                                                    .seed = env.NewSeed(),
-                                                                    .on_change = [this] {
-                                                                      CHECK(loop->IsCurrent());
-                                                                      ++changes;
-                                                                    }});
-    watch->SetHosts(hosts);
-  }
-  ~Rig() {
-    CloseWatch();
-    for (auto& host : hosts) {
-      bool closed = false;
-      host->Shutdown(pool::HostPool::How::kNow, absl::CancelledError("over"),
-                     [&] { closed = true; });
-      CHECK(env.RunUntil([&] { return closed; }, 60s));
-      CHECK(host->in_flight() == 0);
-      CHECK(host->unique());
-    }
-    hosts.clear();
-    CHECK(env.RunUntilIdle());
-  }
-  void CloseWatch() {
-    if (watch == nullptr) return;
-    loop->PostFunction([watch = std::move(watch)] { watch->Close(); });
-    env.RunFor(10ms);
-  }
-  void Answer(size_t server, std::function<RogueAnswer(const RogueRequest&)> handler) {
-    servers[server]->options().handler = std::move(handler);
-  }
-  void AnswerStatus(size_t server, int status) {
-    Answer(server, [status](const RogueRequest&) { return RogueAnswer{.status = status}; });
-  }
-  State StateOf(size_t host) const { return watch->StateOf(*hosts[host]); }
-  uint64_t Asked(size_t server) const { return servers[server]->request_count(); }
-
-  SimEnv env;
-  std::vector<std::unique_ptr<RogueServer>> servers;
-  std::unique_ptr<event::Loop> loop = *env.NewLoop(0, nullptr);
-  std::vector<base::Ref<pool::HostPool>> hosts;
-  std::shared_ptr<HealthWatch> watch;
-  int changes = 0;
-
- private:
-  pool::ReadBuffer buffer_ = pool::ReadBuffer(16384);
-  telemetry::Counters counters_;
-  ConnectionOptions connection_;
-};
-
 TEST_CASE("each host is asked over HTTP, and what it says counts") {
-  Rig rig(2);
+  HealthRig rig(2, Http());
   WEFT_SEED_INFO(rig.env);
   rig.AnswerStatus(0, 200);
   rig.AnswerStatus(1, 503);
@@ -126,36 +52,10 @@ TEST_CASE("each host is asked over HTTP, and what it says counts") {
   CHECK(rig.Asked(0) <= 5);
 }
 
-TEST_CASE("a host is asked as gRPC asks, and its status counts") {
-  Rig rig(4, Grpc("a.B"), "payments");
-  WEFT_SEED_INFO(rig.env);
-  rig.Answer(0, [](const RogueRequest&) { return RogueAnswer::Grpc("\x08\x01", 0); });
-  rig.Answer(1, [](const RogueRequest&) { return RogueAnswer::Grpc("\x08\x02", 0); });
-  rig.Answer(2, [](const RogueRequest&) { return RogueAnswer::Grpc("", 12); });
-  rig.Answer(3,
-             [](const RogueRequest&) { return RogueAnswer::Grpc(std::string(100'000, 'x'), 0); });
-  rig.env.RunFor(500ms);
-  CHECK(rig.StateOf(0) == State::kHealthy);
-  CHECK(rig.StateOf(1) == State::kUnhealthy);
-  CHECK(rig.StateOf(2) == State::kHealthy);  // UNIMPLEMENTED
-  CHECK(rig.StateOf(3) == State::kUnhealthy);
-  const RogueRequest& request = *rig.servers[0]->requests()[0];
-  CHECK(request.method() == "POST");
-  CHECK(request.path() == "/grpc.health.v1.Health/Check");
-  CHECK(request.authority() == "payments");
-  CHECK(request.header("content-type") == "application/grpc");
-  CHECK(request.header("te") == "trailers");
-  CHECK(request.header("grpc-timeout") == "1000000u");
-  CHECK(request.body ==
-        "\0\0\0\0\x05\x0a\x03"
-        "a.B"s);
-  for (const auto& server : rig.servers) CHECK(server->violations() == std::vector<std::string>{});
-}
-
 TEST_CASE("no answer in time, or a lost connection, is a failed check") {
   HealthCheckOptions options = Http();
   options.unhealthy_threshold = 1;
-  Rig rig(2, options);
+  HealthRig rig(2, options);
   WEFT_SEED_INFO(rig.env);
   rig.env.RunFor(100ms);
   CHECK(rig.StateOf(0) == State::kHealthy);
@@ -174,7 +74,7 @@ TEST_CASE("no answer in time, or a lost connection, is a failed check") {
 }
 
 TEST_CASE("while a host is not connected nothing is known of it, and soon after it is") {
-  Rig rig(1);
+  HealthRig rig(1, Http());
   WEFT_SEED_INFO(rig.env);
   rig.servers[0]->Kill();
   rig.env.RunFor(20s);
@@ -189,7 +89,7 @@ TEST_CASE("while a host is not connected nothing is known of it, and soon after 
 TEST_CASE("a check that this process noticed late says nothing") {
   HealthCheckOptions options = Http();
   options.unhealthy_threshold = 1;
-  Rig rig(1, options);
+  HealthRig rig(1, options);
   WEFT_SEED_INFO(rig.env);
   rig.env.RunFor(100ms);
   bool silent = true;
@@ -206,7 +106,7 @@ TEST_CASE("a check that this process noticed late says nothing") {
 }
 
 TEST_CASE("hosts that come and go, while they are asked") {
-  Rig rig(3);
+  HealthRig rig(3, Http());
   WEFT_SEED_INFO(rig.env);
   for (size_t i = 0; i < 3; ++i)
     rig.Answer(i, [](const RogueRequest&) { return RogueAnswer{.status = 200, .delay = 500ms}; });
@@ -235,7 +135,7 @@ TEST_CASE("hosts that come and go, while they are asked") {
 }
 
 TEST_CASE("a watch that is closed while it asks says nothing any more") {
-  Rig rig(1);
+  HealthRig rig(1, Http());
   WEFT_SEED_INFO(rig.env);
   rig.Answer(0, [](const RogueRequest&) { return RogueAnswer{.status = 200, .delay = 500ms}; });
   REQUIRE(rig.env.RunUntil([&] { return rig.Asked(0) == 1; }, 5s));

@@ -109,15 +109,6 @@ TEST_CASE("what answers to checks mean") {
   options.expected_statuses = {204, 404};
   CHECK(JudgeHttp(options, 404) == CheckResult::kPassed);
   CHECK(JudgeHttp(options, 200) == CheckResult::kFailed);
-
-  using Code = absl::StatusCode;
-  CHECK(JudgeGrpc(Code::kOk, "\0\0\0\0\x02\x08\x01"s) == CheckResult::kPassed);
-  CHECK(JudgeGrpc(Code::kOk, "\0\0\0\0\x02\x08\x02"s) == CheckResult::kFailed);
-  CHECK(JudgeGrpc(Code::kOk, "\0\0\0\0\0"s) == CheckResult::kFailed);
-  CHECK(JudgeGrpc(Code::kOk, "") == CheckResult::kFailed);
-  CHECK(JudgeGrpc(Code::kUnimplemented, "") == CheckResult::kPassed);
-  for (const Code code : {Code::kNotFound, Code::kUnavailable, Code::kDeadlineExceeded})
-    CHECK(JudgeGrpc(code, "\0\0\0\0\x02\x08\x01"s) == CheckResult::kFailed);
 }
 
 TEST_CASE("options of checks that are out of range are refused by name") {

@@ -2,13 +2,18 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "grpc_interop/cases.h"
 #include "grpc_interop/checks.h"
 #include "grpc_interop/clients.h"
+#include "grpc_interop/native/native_health_client.h"
 #include "grpc_interop/server.h"
 #include "support/catch.h"
 
@@ -65,6 +70,44 @@ TEST_CASE("max_receive_size") { Run(MaxReceiveSize); }
 TEST_CASE("max_send_size") { Run(MaxSendSize); }
 TEST_CASE("soak") { Run(Soak); }
 TEST_CASE("64 threads share one connection and get their own answers") { Run(ManyThreads); }
+
+TEST_CASE("a server that says it is not serving gets no calls, none fails, and it comes back") {
+  const InteropServerKind kind = InteropServerKind::kGrpcCpp;
+  if (const std::string missing = MissingServer(kind); !missing.empty()) WEFT_SKIP(missing);
+  const std::string service = "grpc.testing.TestService";
+  InteropServer first(kind);
+  InteropServer second(kind);
+  for (InteropServer* server : {&first, &second}) server->SetServing(service, true);
+  const NativeHealthClient client({first.address(), second.address()}, service);
+  // Calls until `done`, none of which may fail.
+  const auto call_until = [&](const std::function<bool()>& done) {
+    for (const absl::Time limit = absl::Now() + absl::Seconds(30); absl::Now() < limit;) {
+      if (done()) return true;
+      const absl::Status status = client.Call();
+      CAPTURE(status.ToString());
+      REQUIRE(status.ok());
+    }
+    return false;
+  };
+  // Whether a hundred calls reach it.
+  const auto is_called = [&](InteropServer& server) {
+    server.ForgetPeers();
+    for (int i = 0; i < 100; ++i) REQUIRE(client.Call().ok());
+    return server.CountPeers() > 0;
+  };
+  REQUIRE(call_until([&] { return client.CountHealthy() == 2; }));
+  CHECK(is_called(first));
+  CHECK(is_called(second));
+  for (int i = 0; i < 3; ++i) {
+    first.SetServing(service, false);
+    REQUIRE(call_until([&] { return client.CountHealthy() == 1; }));
+    CHECK_FALSE(is_called(first));
+    CHECK(is_called(second));
+    first.SetServing(service, true);
+    REQUIRE(call_until([&] { return client.CountHealthy() == 2; }));
+    CHECK(is_called(first));
+  }
+}
 
 TEST_CASE("The interop servers count their clients and end in order") {
   const InteropServerKind kind = kServers[GENERATE(0, 1)];

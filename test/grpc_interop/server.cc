@@ -58,4 +58,8 @@ int InteropServer::CountPeers() { return std::stoi(process_->Ask("peers")); }
 
 void InteropServer::ForgetPeers() { process_->Ask("forget"); }
 
+void InteropServer::SetServing(const std::string& service, bool serving) {
+  process_->Ask("health " + service + (serving ? " serving" : " not-serving"));
+}
+
 }  // namespace weft::inline v0::testing

@@ -35,6 +35,8 @@ class InteropServer {
   // Addresses of clients that calls came from since the last ForgetPeers.
   int CountPeers();
   void ForgetPeers();
+  // Of a service, by grpc.health.v1; with gRPC C++ only. One that was never set is not known.
+  void SetServing(const std::string& service, bool serving);
   Process& process() { return *process_; }
 
  private:

@@ -58,16 +58,14 @@ TEST_CASE("what a host says of its health") {
   };
   for (const Row& row : table) {
     CAPTURE(row.message);
-    CHECK(ParseGrpcHealthResponse(Framed(row.message)) == row.status);
+    CHECK(ParseGrpcHealthResponse(row.message) == row.status);
+    GrpcHealthReader reader;
+    CHECK(reader.Read(Framed(row.message)));
+    CHECK(reader.last() == row.status);
   }
 }
 
 TEST_CASE("what is no answer to a health check") {
-  for (const std::string& body :
-       {""s, "\0\0\0\0"s, "\x01\0\0\0\0"s, "\0\0\0\0\x01"s, "\0\0\0\0\x02\x08"s, "\0\0\0\0\0\0"s,
-        "\0\0\0\0\x02\x08\x01\0\0\0\0\0"s, "\0\xff\xff\xff\xff\x08\x01"s}) {
-    CHECK_FALSE(ParseGrpcHealthResponse(body).has_value());
-  }
   for (const std::string& message :
        {"\x08"s, "\x08\x81"s, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"s,
         "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"s, "\x00\x01"s, "\x01"s, "\x0b\x0c"s,
@@ -81,8 +79,47 @@ TEST_CASE("what is no answer to a health check") {
         "abc"s,
         "\x1a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s, "\x88\x80\x80\x80\x80\x01\x01"s}) {
     CAPTURE(message);
-    CHECK_FALSE(ParseGrpcHealthResponse(Framed(message)).has_value());
+    CHECK_FALSE(ParseGrpcHealthResponse(message).has_value());
+    GrpcHealthReader reader;
+    CHECK_FALSE(reader.Read(Framed(message)));
+    CHECK_FALSE(reader.last().has_value());
   }
+}
+
+TEST_CASE("a stream of messages, in pieces of any size") {
+  const std::string body = Framed("\x08\x01") + Framed("") +
+                           Framed(
+                               "\x08\x03\x1a\x03"
+                               "abc") +
+                           Framed("\x08\x02");
+  for (size_t piece = 1; piece <= body.size(); ++piece) {
+    CAPTURE(piece);
+    GrpcHealthReader reader;
+    std::vector<ServingStatus> said;
+    for (size_t at = 0; at < body.size(); at += piece) {
+      REQUIRE(reader.Read(std::string_view(body).substr(at, piece)));
+      if (reader.last().has_value() && (said.empty() || said.back() != *reader.last()))
+        said.push_back(*reader.last());
+    }
+    CHECK(said.back() == ServingStatus::kNotServing);
+    if (piece <= 5) {
+      CHECK(said == std::vector{ServingStatus::kServing, ServingStatus::kUnknown,
+                                ServingStatus::kServiceUnknown, ServingStatus::kNotServing});
+    }
+  }
+}
+
+TEST_CASE("a message that is compressed or too long is refused on its prefix") {
+  for (const std::string& prefix : {"\x01\0\0\0\0"s, "\0\xff\xff\xff\xff"s, "\0\0\0\x10\x01"s}) {
+    GrpcHealthReader reader;
+    for (size_t i = 0; i < 4; ++i) CHECK(reader.Read(prefix.substr(i, 1)));
+    CHECK_FALSE(reader.Read(prefix.substr(4)));
+  }
+  // One that is as long as it may be.
+  GrpcHealthReader reader;
+  std::string message = "\x1a\xfd\x1f"s + std::string(4093, 'x');
+  CHECK(reader.Read(Framed(message)));
+  CHECK(reader.last() == ServingStatus::kUnknown);
 }
 
 TEST_CASE("random bytes are no trouble, and cut short an answer is none") {
@@ -91,15 +128,19 @@ TEST_CASE("random bytes are no trouble, and cut short an answer is none") {
   for (int i = 0; i < 20'000; ++i) {
     std::string message(random() % 24, '\0');
     for (char& c : message) c = static_cast<char>(random() % 4 == 0 ? random() : random() % 32);
-    if (ParseGrpcHealthResponse(Framed(message)).has_value()) ++answers;
+    if (ParseGrpcHealthResponse(message).has_value()) ++answers;
+    GrpcHealthReader reader;
+    (void)reader.Read(message);
   }
   CHECK(answers > 100);
   const std::string whole = Framed(
       "\x08\x01\x1a\x03"
       "abc");
-  for (size_t size = 0; size < whole.size(); ++size)
-    CHECK_FALSE(ParseGrpcHealthResponse(std::string_view(whole).substr(0, size)).has_value());
-  CHECK(ParseGrpcHealthResponse(whole) == ServingStatus::kServing);
+  for (size_t size = 0; size < whole.size(); ++size) {
+    GrpcHealthReader reader;
+    CHECK(reader.Read(std::string_view(whole).substr(0, size)));
+    CHECK_FALSE(reader.last().has_value());
+  }
 }
 
 }  // namespace

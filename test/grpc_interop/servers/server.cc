@@ -4,9 +4,11 @@
 // named. Then a line of standard input each is answered with one line:
 //   peers   how many addresses of clients calls came from since the start or the last "forget"
 //   forget  0
+//   health SERVICE serving|not-serving  sets what grpc.health.v1 says of the service, and says it
 // Ends in order with SIGTERM, SIGINT or the end of its input.
 #include <grpc/compression.h>
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
 
 #include <pthread.h>
 #include <signal.h>
@@ -17,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -224,7 +227,7 @@ class Service final : public grpc::testing::TestService::Service {
 };
 
 // Answers until its input ends, and asks this process to end then.
-void AnswerLines(Peers& peers) {
+void AnswerLines(Peers& peers, grpc::HealthCheckServiceInterface& health) {
   std::string line;
   while (std::getline(std::cin, line)) {
     if (line == "peers") {
@@ -232,6 +235,12 @@ void AnswerLines(Peers& peers) {
     } else if (line == "forget") {
       peers.Forget();
       std::cout << 0 << std::endl;
+    } else if (line.starts_with("health ")) {
+      std::istringstream words(line);
+      std::string word, service, status;
+      words >> word >> service >> status;
+      health.SetServingStatus(service, status == "serving");
+      std::cout << status << std::endl;
     } else {
       std::cout << "no such question: " << line << std::endl;
     }
@@ -252,6 +261,7 @@ int main(int argc, char** argv) {
   Peers peers;
   Service service(peers);
   int port = 0;
+  grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   builder.AddListeningPort(std::string("127.0.0.1:") + (argc > 1 ? argv[1] : "0"),
                            grpc::InsecureServerCredentials(), &port);
@@ -262,7 +272,8 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::cout << "ready 127.0.0.1:" << port << " sees-compression answers-compressed" << std::endl;
-  std::thread([&peers] { AnswerLines(peers); }).detach();
+  grpc::HealthCheckServiceInterface& health = *server->GetHealthCheckService();
+  std::thread([&] { AnswerLines(peers, health); }).detach();
 
   int signal = 0;
   sigwait(&ends, &signal);
