@@ -6,22 +6,26 @@
 namespace weft::balance_sim {
 
 void Simulation::ScheduleArrival() {
-  const Nanos at = now_ + Exponential(&arrivals_, 1 / rate_);
+  const double rate = now_ < setup_.warm_up ? rate_ * kWarmUpShare : rate_;
+  const Nanos at = now_ + Exponential(&arrivals_, 1 / rate);
   if (at < setup_.until) events_.At(at, Kind::kCall, 0);
 }
 
-void Simulation::UpdateWeights() {
-  static const auto endpoint = std::make_shared<const Endpoint>();
-  std::vector<PickerHost> hosts(kServers);
-  for (Client& client : clients_) {
-    for (uint32_t i = 0; i < kServers; ++i) {
-      hosts[i].endpoint = endpoint;
-      // Not counted: clients live as long as the simulation.
-      hosts[i].host = std::shared_ptr<HostView>(std::shared_ptr<void>(), &client.hosts[i]);
-      hosts[i].weight = WeightOf(servers_[i]);
-    }
-    client.picker = client.balancer->Update(hosts);
-  }
+void Simulation::OnRefresh(uint32_t id) {
+  ClientState& state = clients_[id];
+  if (state.refresh_at != now_ || now_ >= setup_.until) return;
+  state.client.Refresh(now_);
+  AfterRefresh(id);
+}
+
+void Simulation::AfterRefresh(uint32_t id) {
+  ClientState& state = clients_[id];
+  const Nanos due = state.client.due();
+  if (due != state.refresh_at && due < setup_.until) events_.At(due, Kind::kRefresh, id);
+  state.refresh_at = due;
+  if (state.ejected_at >= 0 || !Fails(0) || !state.client.Ejects(0)) return;
+  state.ejected_at = now_;
+  result_.ejected_after.push_back(now_ - setup_.fleet.fails_from);
 }
 
 void Simulation::OnArrival() {
@@ -40,17 +44,18 @@ void Simulation::OnArrival() {
 
 void Simulation::Send(uint32_t id) {
   Call& call = calls_[id];
-  Client& client = clients_[call.client];
+  Client& client = clients_[call.client].client;
   const std::span<const HostView* const> tried(call.tried);
   const PickFacts facts = {.now = Mono(),
                            .random = choices_.Next(),
                            .tried = tried.first(static_cast<size_t>(call.bounces)),
                            .bounces = call.bounces};
-  const PickResult picked = client.picker->Pick(facts);
-  call.server = static_cast<uint32_t>(picked.index);
-  call.bounce_above = picked.bounce_above;
+  const Client::Choice choice = client.Pick(facts);
+  call.server = choice.server;
+  call.bounce_above = choice.bounce_above;
   call.sent = now_;
-  client.hosts[call.server].Enter();
+  call.after_ejection = clients_[call.client].ejected_at >= 0;
+  client.host(call.server).Enter();
   events_.InLane(kNetwork, now_ + kOneWay, Kind::kRequest, id);
 }
 
@@ -66,11 +71,10 @@ void Simulation::Probe(uint32_t client) {
 
 void Simulation::OnAnswer(uint32_t id) {
   Call& call = calls_[id];
-  Client& client = clients_[call.client];
-  ClientHost& host = client.hosts[call.server];
+  Client& client = clients_[call.client].client;
+  ClientHost& host = client.host(call.server);
   if (!call.is_probe) host.Exit();
-  host.SetReport(call.report, Mono());
-  client.picker->OnReport(call.server, Mono());
+  client.OnReport(call.server, call.report, now_);
   if (call.is_probe) return Free(id);
   if (call.bounced) {
     if (call.counted) ++result_.bounces;
@@ -78,14 +82,32 @@ void Simulation::OnAnswer(uint32_t id) {
     call.tried[static_cast<size_t>(call.bounces++)] = &host;
     return Send(id);
   }
-  host.Learn(std::chrono::nanoseconds(now_ - call.sent), call.failed, Mono());
-  if (call.counted) {
-    const Nanos in_all = now_ - call.arrived;
-    if (call.failed || in_all > kTimeout) ++result_.errors;
-    if (!call.failed) result_.took.Add(std::chrono::nanoseconds(in_all));
-    call.counted = false;
-  }
+  using End = cluster::Outcome::Kind;
+  const Nanos took = now_ - call.sent;
+  const End late = took > kTimeout ? End::kTimeout : End::kSuccess;
+  client.OnOutcome(
+      call.server,
+      {.kind = call.failed ? End::kError : late, .took = std::chrono::nanoseconds(took)}, now_);
+  AfterRefresh(call.client);
+  if (call.counted) Count(call);
+  call.counted = false;
   Free(id);
+}
+
+void Simulation::Count(const Call& call) {
+  const Nanos in_all = now_ - call.arrived;
+  const bool error = call.failed || in_all > kTimeout;
+  if (error) ++result_.errors;
+  if (!call.failed) result_.took.Add(std::chrono::nanoseconds(in_all));
+  if (call.after_ejection) {
+    ++result_.calls_after;
+    if (error) ++result_.errors_after;
+  }
+  const Nanos failing = setup_.fleet.fails_from;
+  if (failing >= 0 && call.arrived >= failing + kEjectedWithin) {
+    ++result_.calls_later;
+    if (error) ++result_.errors_later;
+  }
 }
 
 }  // namespace weft::balance_sim

@@ -21,7 +21,7 @@ enum class Kind : uint8_t {
   kAnswer,      // … its answer arrives at its client
   kAntagonist,  // a server's neighbour begins, or ends
   kRestart,     // the next servers start anew, cold
-  kWeights,     // the weights of servers that start slowly change
+  kRefresh,     // a client looks again at which servers it has
 };
 
 enum Lane : size_t { kNetwork, kFastFailures, kLanes };

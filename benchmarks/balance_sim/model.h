@@ -9,8 +9,13 @@
 // server failed it or it took more than 15 s.
 //
 // A probe, and a request that its server refuses because of its load ("bounce"), cost the server 50
-// us of a worker's time, which is added to the next work there. What is not there: retries, hedges,
-// ejection of outliers, connections, messages that are lost or late.
+// us of a worker's time, which is added to the next work there. Each client has the library's
+// ejection of outliers and slow start, with their defaults (client.h); that a server starts anew
+// shows it as a connection lost and made again. What is not there: retries, hedges, connections
+// that take time, messages that are lost or late.
+//
+// Runs begin at a third of the load, while everybody learns: a queue that grew before a balancer
+// knew anything would take longer to drain than a run lasts.
 #ifndef WEFT_BENCHMARKS_BALANCE_SIM_MODEL_H_
 #define WEFT_BENCHMARKS_BALANCE_SIM_MODEL_H_
 
@@ -29,9 +34,11 @@ inline constexpr uint32_t kServers = 100;
 inline constexpr Nanos kMeanWork = 10 * kMilli;
 inline constexpr Nanos kOneWay = 250 * kMicro;
 inline constexpr Nanos kTimeout = 15 * kSecond;
+inline constexpr double kWarmUpShare = 1.0 / 3;  // of the load
 inline constexpr Nanos kFailsAfter = 200 * kMicro;
 inline constexpr Nanos kSideWork = 50 * kMicro;  // of a probe, of a bounce
 inline constexpr int kMostBounces = 2;
+inline constexpr Nanos kEjectedWithin = 5 * kSecond;  // a server that fails is to be
 
 // How the work of calls is spread.
 enum class Work : uint8_t {
@@ -54,8 +61,9 @@ struct Fleet {
   // Every 10 s the next tenth of the servers starts anew: 5 times as slow, getting to its speed in
   // 10 s.
   bool deploying = false;
-  // The first server fails each call at once (0.2 ms), and reports that it is idle and fast.
-  bool sinkhole = false;
+  // From then on the first server fails each call at once (0.2 ms), and reports that it is idle and
+  // fast (a sinkhole). Negative: it does not.
+  Nanos fails_from = -1;
 };
 
 struct Setup {
@@ -64,15 +72,16 @@ struct Setup {
   uint32_t clients = 200;
   Fleet fleet = {};
   Work work = Work::kExponential;
-  // While a fleet deploys, clients give servers that start a weight that grows (semantics.md).
+  // Clients give servers that start anew a weight that grows.
   bool slow_start = true;
   // Calls a second, as a share of what the servers' mean speeds could do.
   double load = 0.5;
   uint64_t seed = 1;
-  // Calls that arrive before `from` count only as history. The run ends with the last call of
-  // before `until`.
-  Nanos from = 5 * kSecond;
-  Nanos until = 20 * kSecond;
+  // Calls that arrive before `from` count only as history, and before `warm_up` there are fewer of
+  // them. The run ends with the last call of before `until`.
+  Nanos warm_up = 3 * kSecond;
+  Nanos from = 7 * kSecond;
+  Nanos until = 16 * kSecond;
 };
 
 // Of the calls between `from` and `until`.
@@ -82,8 +91,15 @@ struct Result {
   uint64_t errors = 0;
   uint64_t probes = 0;
   uint64_t bounces = 0;
-  uint64_t at_first = 0;     // attempts at the first server, the sinkhole if there is one
-  std::vector<double> busy;  // each server's worker-time on calls, ns
+  uint64_t at_first = 0;  // attempts at the first server, the sinkhole if there is one
+  // Of those, where a server fails: what its client sent after it had ejected it; what arrived more
+  // than 5 s after it began.
+  uint64_t calls_after = 0;
+  uint64_t errors_after = 0;
+  uint64_t calls_later = 0;
+  uint64_t errors_later = 0;
+  std::vector<Nanos> ejected_after;  // it began to fail; of each client that ejected it
+  std::vector<double> busy;          // each server's worker-time on calls, ns
 
   double Millis(double quantile) const { return took.QuantileMicros(quantile) / 1000; }
   double PerCall(uint64_t count) const {

@@ -2,7 +2,9 @@
 #ifndef WEFT_BENCHMARKS_BALANCE_SIM_SERVER_H_
 #define WEFT_BENCHMARKS_BALANCE_SIM_SERVER_H_
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,6 +17,7 @@
 namespace weft::balance_sim {
 
 struct Server {
+  uint32_t number = 0;
   std::string address;
   uint32_t workers = 1;
   double speed = 1;      // its own

@@ -33,7 +33,7 @@ void Simulation::OnRequest(uint32_t id) {
     return Answer(id);
   }
   if (call.counted && call.server == 0) ++result_.at_first;
-  if (setup_.fleet.sinkhole && call.server == 0) {
+  if (Fails(call.server)) {
     call.failed = true;
     server.Learn(kFailsAfter, static_cast<double>(kFailsAfter), kFailsAfter, 1, now_);
     call.report = server.Report(now_);
@@ -92,17 +92,17 @@ void Simulation::OnAntagonist(uint32_t id) {
 
 void Simulation::OnRestart() {
   if (now_ >= setup_.until) return;
+  const uint32_t first = next_restart_;
   for (uint32_t i = 0; i < kServers / 10; ++i) {
     servers_[next_restart_].restarted = now_;
     SetSpeed(&servers_[next_restart_]);
     next_restart_ = (next_restart_ + 1) % kServers;
   }
+  for (uint32_t i = 0; i < clients_.size(); ++i) {
+    clients_[i].client.OnRestart(first, kServers / 10, now_);
+    AfterRefresh(i);
+  }
   events_.At(now_ + kColdFor, Kind::kRestart, 0);
-  if (now_ == 0 && setup_.slow_start) events_.At(0, Kind::kWeights, 0);
-}
-
-double Simulation::WeightOf(const Server& server) const {
-  return setup_.slow_start ? std::clamp(Warmth(server), 0.1, 1.0) : 1;
 }
 
 }  // namespace weft::balance_sim

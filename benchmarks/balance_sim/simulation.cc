@@ -36,6 +36,7 @@ Simulation::Simulation(const Setup& setup)
   double speeds = 0;
   for (uint32_t i = 0; i < kServers; ++i) {
     Server server;
+    server.number = i;
     server.address = "10.0.0." + std::to_string(i) + ":80";
     server.workers = fleet.workers;
     server.speed = fleet.mixed ? MixedSpeed(i) : 1;
@@ -58,12 +59,14 @@ Simulation::Simulation(const Setup& setup)
   rate_ = setup.load * capacity / static_cast<double>(kMeanWork);
   result_.busy.resize(kServers);
 
-  clients_.resize(setup.clients);
-  for (Client& client : clients_) {
-    client.balancer = setup.balancer(choices_.Next());
-    for (const Server& server : servers_) client.hosts.emplace_back(server);
+  clients_.reserve(setup.clients);
+  for (uint32_t i = 0; i < setup.clients; ++i) {
+    clients_.push_back(
+        {.client = Client(
+             {.balancer = setup.balancer, .seed = choices_.Next(), .slow_start = setup.slow_start},
+             servers_, now_)});
+    AfterRefresh(i);
   }
-  UpdateWeights();
   ScheduleArrival();
 }
 
@@ -97,10 +100,8 @@ void Simulation::Handle(const Event& event) {
       return OnAntagonist(event.subject);
     case Kind::kRestart:
       return OnRestart();
-    case Kind::kWeights:
-      UpdateWeights();
-      if (now_ < setup_.until) events_.At(now_ + kSecond / 2, Kind::kWeights, 0);
-      return;
+    case Kind::kRefresh:
+      return OnRefresh(event.subject);
   }
 }
 

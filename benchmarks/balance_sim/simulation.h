@@ -5,11 +5,9 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
-#include <memory>
 #include <vector>
 
-#include "balance_sim/client_host.h"
+#include "balance_sim/client.h"
 #include "balance_sim/model.h"
 #include "balance_sim/server.h"
 #include "base/random.h"
@@ -23,6 +21,7 @@ struct Call {
   uint32_t server = 0;
   bool is_probe = false;
   bool counted = false;
+  bool after_ejection = false;  // of the failing server, by its client
   bool failed = false;
   bool bounced = false;
   int bounces = 0;
@@ -38,10 +37,11 @@ struct Call {
   std::array<const HostView*, kMostBounces> tried = {};
 };
 
-struct Client {
-  std::unique_ptr<Balancer> balancer;
-  std::shared_ptr<const Picker> picker;
-  std::deque<ClientHost> hosts;
+// What is kept of a client beside its balancing.
+struct ClientState {
+  Client client;
+  Nanos refresh_at = 0;   // the event that is meant; others are out of date
+  Nanos ejected_at = -1;  // when it first ejected the failing server
 };
 
 class Simulation {
@@ -52,6 +52,9 @@ class Simulation {
  private:
   void Handle(const Event& event);
   MonoTime Mono() const { return MonoTime(std::chrono::nanoseconds(now_)); }
+  bool Fails(uint32_t server) const {
+    return server == 0 && setup_.fleet.fails_from >= 0 && now_ >= setup_.fleet.fails_from;
+  }
   bool Counts() const { return now_ >= setup_.from && now_ < setup_.until; }
   Nanos Exponential(base::Random* random, double mean);
   double DrawWork();
@@ -64,8 +67,10 @@ class Simulation {
   void Send(uint32_t call);
   void Probe(uint32_t client);
   void OnAnswer(uint32_t call);
-  void UpdateWeights();
-  double WeightOf(const Server& server) const;
+  void Count(const Call& call);
+  void OnRefresh(uint32_t client);
+  // To be called when its client may have looked at its servers.
+  void AfterRefresh(uint32_t client);
 
   // The servers.
   double Warmth(const Server& server) const;  // 1: it is warm
@@ -88,8 +93,8 @@ class Simulation {
   EventQueue events_;
   std::vector<Call> calls_;
   std::vector<uint32_t> free_calls_;
-  std::vector<Client> clients_;
   std::vector<Server> servers_;
+  std::vector<ClientState> clients_;
   uint32_t next_restart_ = 0;
   Result result_;
 };

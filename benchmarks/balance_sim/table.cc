@@ -1,20 +1,72 @@
 #include "balance_sim/table.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
+#include <cstddef>
+#include <limits>
+#include <optional>
 #include <utility>
 
+#include "balance_sim/headroom.h"
 #include "weft/balancers.h"
 
 namespace weft::balance_sim {
 namespace {
 
-// Where headroom is looked for, p99 is measured at these too.
-constexpr double kMoreLoads[] = {0.2, 0.35, 0.5, 0.6, 0.7, 0.85, 0.95, 0.98};
 constexpr double kIdle = 0.05;
 
-void Add(const Result& result, Cell* cell) {
+// One contender with one seed.
+struct Trial {
+  Setup setup = {};  // but for the load
+  std::vector<double> loads = {};
+  double idle_p99 = 0;  // 0: headroom is not looked for
+};
+struct TrialResult {
+  std::vector<Result> at = {};  // each load
+  double headroom5 = 0;
+  double headroom2 = 0;
+};
+
+Result SimulateAt(Setup setup, double load) {
+  setup.load = load;
+  return Simulate(setup);
+}
+
+TrialResult Simulate(const Trial& trial) {
+  TrialResult result;
+  P99ByLoad known;
+  for (const double load : trial.loads) {
+    result.at.push_back(SimulateAt(trial.setup, load));
+    known[load] = result.at.back().Millis(0.99);
+  }
+  if (trial.idle_p99 == 0) return result;
+  for (const auto& [times, headroom] :
+       {std::pair(5, &result.headroom5), std::pair(2, &result.headroom2)}) {
+    const double most = times * trial.idle_p99;
+    while (const std::optional<double> load = NextLoad(known, most))
+      known[*load] = SimulateAt(trial.setup, *load).Millis(0.99);
+    *headroom = Headroom(known, most);
+  }
+  return result;
+}
+
+void AddEjections(const Result& result, uint32_t clients, Cell* cell) {
+  std::vector<Nanos> after = result.ejected_after;
+  std::sort(after.begin(), after.end());
+  const auto seconds = [&](size_t i) {
+    return i < after.size() ? static_cast<double>(after[i]) / static_cast<double>(kSecond)
+                            : std::numeric_limits<double>::infinity();
+  };
+  const auto share = [](uint64_t part, uint64_t of) {
+    return static_cast<double>(part) / static_cast<double>(std::max<uint64_t>(of, 1));
+  };
+  cell->ejecting.Add(share(after.size(), clients));
+  cell->half_after.Add(seconds((clients - 1) / 2));
+  cell->last_after.Add(seconds(std::max<size_t>(after.size(), 1) - 1));
+  cell->errors_after.Add(share(result.errors_after, result.calls_after));
+  cell->errors_later.Add(share(result.errors_later, result.calls_later));
+}
+
+void Add(const Result& result, const Scenario& scenario, Cell* cell) {
   cell->p50.Add(result.Millis(0.5));
   cell->p99.Add(result.Millis(0.99));
   cell->p999.Add(result.Millis(0.999));
@@ -23,108 +75,47 @@ void Add(const Result& result, Cell* cell) {
   cell->busiest.Add(result.BusiestByMean());
   cell->probes.Add(result.PerCall(result.probes));
   cell->bounces.Add(result.PerCall(result.bounces));
+  if (scenario.view == View::kEjection) AddEjections(result, scenario.setup.clients, cell);
 }
 
-Setup SetupOf(const Scenario& scenario, const Contender& contender, double load, int seed) {
+Setup SetupOf(const Scenario& scenario, const Contender& contender, int seed) {
   Setup setup = scenario.setup;
   setup.balancer = contender.balancer;
   setup.probes = contender.probes;
-  setup.load = load;
   setup.seed = static_cast<uint64_t>(seed);
   return setup;
 }
 
 // With all contenders the same: what round robin sees where nothing waits.
 double IdleP99(const Scenario& scenario) {
-  return Simulate(SetupOf(scenario, {"", RoundRobin()}, kIdle, 1)).Millis(0.99);
-}
-
-// The load at which p99, known at some loads, comes to `most`; between two of them its logarithm is
-// taken for a straight line. `known`: load and p99, loads ascending.
-double Headroom(const std::vector<std::pair<double, double>>& known, double most) {
-  for (size_t i = 0; i < known.size(); ++i) {
-    if (known[i].second <= most) continue;
-    if (i == 0) return 0;
-    const double low = std::log(known[i - 1].second);
-    const double share = (std::log(most) - low) / (std::log(known[i].second) - low);
-    return known[i - 1].first + share * (known[i].first - known[i - 1].first);
-  }
-  return known.back().first;
+  return SimulateAt(SetupOf(scenario, {"", RoundRobin()}, 1), kIdle).Millis(0.99);
 }
 
 }  // namespace
 
-const Row* Table::Find(const std::string& name) const {
-  for (const Row& row : rows) {
-    if (row.name == name) return &row;
-  }
-  return nullptr;
+const Row& Table::Find(const std::string& name) const {
+  return *std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
 }
 
 Table Measure(const Scenario& scenario, const std::vector<Contender>& contenders,
               const TableOptions& options) {
   Table table = {.scenario = scenario};
-  std::vector<double> loads = scenario.loads;
-  // The ramp and the sinkhole are about other things.
-  const bool headroom = options.headroom && loads.size() == 3;
-  if (headroom) {
-    for (const double load : kMoreLoads) {
-      if (std::find(loads.begin(), loads.end(), load) == loads.end()) loads.push_back(load);
-    }
-  }
-  std::vector<Setup> setups;
+  const double idle = options.headroom && scenario.headroom ? IdleP99(scenario) : 0;
+  std::vector<Trial> trials;
   for (const Contender& contender : contenders) {
-    table.rows.push_back({.name = contender.name, .cells = std::vector<Cell>(loads.size())});
-    for (int seed = 1; seed <= options.seeds; ++seed) {
-      for (const double load : loads) setups.push_back(SetupOf(scenario, contender, load, seed));
-    }
+    table.rows.push_back(
+        {.name = contender.name, .cells = std::vector<Cell>(scenario.loads.size())});
+    for (int seed = 1; seed <= options.seeds; ++seed)
+      trials.push_back({SetupOf(scenario, contender, seed), scenario.loads, idle});
   }
-  const double idle = headroom ? IdleP99(scenario) : 0;
-  std::vector<std::pair<double, double>> known;  // of one contender and seed
-  sim::RunAll(setups, options.jobs, [&](size_t index, const Result& result) {
-    const size_t load = index % loads.size();
-    Row& row = table.rows[index / loads.size() / static_cast<size_t>(options.seeds)];
-    Add(result, &row.cells[load]);
-    known.emplace_back(loads[load], result.Millis(0.99));
-    if (known.size() < loads.size()) return;
-    std::sort(known.begin(), known.end());
-    if (headroom) {
-      row.headroom5.Add(Headroom(known, 5 * idle));
-      row.headroom2.Add(Headroom(known, 2 * idle));
-    }
-    known.clear();
+  sim::RunAll(trials, options.jobs, [&](size_t index, const TrialResult& result) {
+    Row& row = table.rows[index / static_cast<size_t>(options.seeds)];
+    for (size_t i = 0; i < row.cells.size(); ++i) Add(result.at[i], scenario, &row.cells[i]);
+    if (idle == 0) return;
+    row.headroom5.Add(result.headroom5);
+    row.headroom2.Add(result.headroom2);
   });
-  for (Row& row : table.rows) row.cells.resize(scenario.loads.size());
   return table;
-}
-
-void Print(const Table& table) {
-  const std::vector<double>& loads = table.scenario.loads;
-  std::printf("\n%s: %s\n%-22s", table.scenario.key.c_str(), table.scenario.title.c_str(), "");
-  if (loads.size() > 3) {
-    for (const double load : loads) std::printf("   %4.2f        ", load / kLoadByAllocation);
-    std::printf("\n");
-    for (const Row& row : table.rows) {
-      std::printf("%-22s", row.name.c_str());
-      for (const Cell& cell : row.cells)
-        std::printf("%7.0f (%4.1f)", cell.p99.mean(), cell.errors.mean() * 100);
-      std::printf("\n");
-    }
-    return;
-  }
-  for (const double load : loads) std::printf(" %2.0f %%: p50   p99        p99.9", load * 100);
-  std::printf("  headroom 5x   2x    errors   first   busiest  probes  bounces\n");
-  for (const Row& row : table.rows) {
-    std::printf("%-22s", row.name.c_str());
-    for (const Cell& cell : row.cells)
-      std::printf("  %6.1f %6.0f ±%-5.0f%6.0f", cell.p50.mean(), cell.p99.mean(),
-                  cell.p99.deviation(), cell.p999.mean());
-    const Cell& last = row.cells.back();
-    std::printf("   %4.2f ±%4.2f %4.2f  %6.3f%%  %6.3f%%  %5.2f  %6.2f  %6.3f\n",
-                row.headroom5.mean(), row.headroom5.deviation(), row.headroom2.mean(),
-                last.errors.mean() * 100, last.at_first.mean() * 100, last.busiest.mean(),
-                last.probes.mean(), last.bounces.mean());
-  }
 }
 
 }  // namespace weft::balance_sim

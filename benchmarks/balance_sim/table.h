@@ -2,7 +2,6 @@
 #ifndef WEFT_BENCHMARKS_BALANCE_SIM_TABLE_H_
 #define WEFT_BENCHMARKS_BALANCE_SIM_TABLE_H_
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,7 @@ namespace weft::balance_sim {
 struct TableOptions {
   int seeds = 1;
   int jobs = 1;
-  bool headroom = false;  // takes four times as long
+  bool headroom = false;  // where a scenario has a goal for it; takes twice as long
 };
 
 // Over seeds; milliseconds.
@@ -28,6 +27,13 @@ struct Cell {
   sim::Spread busiest;   // by the mean
   sim::Spread probes;    // per call
   sim::Spread bounces;   // per call
+  // Where a server fails. Seconds until half of the clients have ejected it, and until the last of
+  // those that did.
+  sim::Spread ejecting;  // share of clients that ejected it
+  sim::Spread half_after;
+  sim::Spread last_after;
+  sim::Spread errors_after;  // share of the calls of clients that have ejected it
+  sim::Spread errors_later;  // share of all calls from 5 s on after it began
 };
 
 struct Row {
@@ -43,7 +49,7 @@ struct Table {
   Scenario scenario;
   std::vector<Row> rows = {};  // one for each contender
 
-  const Row* Find(const std::string& name) const;
+  const Row& Find(const std::string& name) const;  // it is there
 };
 
 Table Measure(const Scenario& scenario, const std::vector<Contender>& contenders,

@@ -49,6 +49,8 @@ void RunAll(const std::vector<Setup>& setups, int jobs, Each each) {
 class Spread {
  public:
   void Add(double value) { values_.push_back(value); }
+  size_t count() const { return values_.size(); }
+  double operator[](size_t seed) const { return values_[seed]; }
   double mean() const {
     double sum = 0;
     for (const double value : values_) sum += value;

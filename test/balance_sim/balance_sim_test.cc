@@ -67,7 +67,7 @@ TEST_CASE("servers of different speeds are used by their speed") {
 
 TEST_CASE("a server that fails at once gets next to no calls, and probes are counted") {
   Setup setup = Short(FreshLoad(), 0.7);
-  setup.fleet.sinkhole = true;
+  setup.fleet.fails_from = 0;
   const Result fresh = Simulate(setup);
   CHECK(fresh.errors == fresh.at_first);
   CHECK(fresh.PerCall(fresh.at_first) < 0.0025);
