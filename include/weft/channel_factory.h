@@ -11,7 +11,7 @@
 //   static:10.0.0.7:80,10.0.0.8:80 a list of addresses, unix:… among them
 //   ipv4:10.0.0.7:80,…  ipv6:[::1]:80,…  unix:/run/svc.sock  unix:///run/svc.sock
 //   file:/etc/svc.json             endpoints from a JSON file, read again when it changes (see
-//                                  FileRegistry)
+//                                  FileRegistry in weft/registries.h)
 //
 // fork(): the parent goes on unharmed. In the child every call fails with FAILED_PRECONDITION; make
 // a new factory there.
@@ -143,18 +143,6 @@ class ChannelFactory {
   explicit ChannelFactory(std::shared_ptr<channel::FactoryImpl> impl);
   std::shared_ptr<channel::FactoryImpl> impl_;
 };
-
-// A registry of JSON files, one a service: `directory`/<name>.json, in this form (all but "address"
-// may be left out):
-//   {"endpoints": [{"address": "10.0.0.7:80", "weight": 1, "priority": 0, "draining": false,
-//                   "locality": {"region": "eu", "zone": "a", "sub_zone": ""},
-//                   "metadata": {"k": "v"}}]}
-// Beside it may stand the service's config, `directory`/<name>.service_config.json, in the form of
-// Channel::SetServiceConfig; it holds before ChannelOptions'. Where there is no such file (any
-// more), there is no such config. Both are read again when they change; replace them by rename. A
-// file that cannot be read or has an unknown field keeps the old set or config, and the channel's
-// DebugString says why. No service's name may end with ".service_config".
-Registry FileRegistry(std::string directory);
 
 }  // namespace weft::inline v0
 

@@ -21,6 +21,7 @@
 #include "weft/outlier_options.h"       // IWYU pragma: export
 #include "weft/pending_call.h"          // IWYU pragma: export
 #include "weft/reported_load.h"         // IWYU pragma: export
+#include "weft/registries.h"            // IWYU pragma: export
 #include "weft/registry_options.h"      // IWYU pragma: export
 #include "weft/request.h"               // IWYU pragma: export
 #include "weft/resolver.h"              // IWYU pragma: export

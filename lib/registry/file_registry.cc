@@ -14,8 +14,7 @@
 #include "event/loop.h"
 #include "registry/file_resolver.h"
 #include "registry/open.h"
-#include "weft/channel_factory.h"
-#include "weft/resolver.h"
+#include "weft/registries.h"
 
 namespace weft::inline v0 {
 namespace {

@@ -11,7 +11,7 @@
 #include "support/catch.h"
 #include "support/sim_env.h"
 #include "support/temp_dir.h"
-#include "weft/channel_factory.h"
+#include "weft/registries.h"
 #include "weft/resolver.h"
 
 namespace weft::inline v0::registry {

@@ -16,7 +16,7 @@
 #include "support/says.h"
 #include "support/sim_env.h"
 #include "support/temp_dir.h"
-#include "weft/channel_factory.h"
+#include "weft/registries.h"
 
 namespace weft::inline v0::registry {
 namespace {
