@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "balance/prequal.h"
 #include "balance_sim/client_host.h"
 #include "base/mix.h"
 #include "weft/balancers.h"
@@ -54,10 +53,7 @@ class OracleBalancer final : public Balancer {
 // The paper's: three probes for each call, beside the report that comes with its answer.
 constexpr int kProbes = 3;
 BalancerFactory ProbingPrequal(std::chrono::nanoseconds max_age) {
-  return [max_age, local = LeastRequest()](uint64_t seed) {
-    return std::make_unique<balance::PrequalBalancer>(PrequalOptions{.max_age = max_age},
-                                                      kProbes + 1, local(seed));
-  };
+  return Prequal({.max_age = max_age, .reports_per_call = kProbes + 1});
 }
 
 }  // namespace

@@ -26,6 +26,7 @@
 #include "weft/health_check_options.h"
 #include "weft/hedge_options.h"
 #include "weft/host_info.h"
+#include "weft/load_probe_options.h"
 #include "weft/outlier_options.h"
 #include "weft/pending_call.h"
 #include "weft/request.h"
@@ -56,6 +57,7 @@ struct ChannelOptions {
   SlowStartOptions slow_start = {};
   SubsetOptions subset = {};
   HealthCheckOptions health_check = {};
+  LoadProbeOptions load_probes = {};
   // gRPC's service config, as JSON; empty: none. See Channel::SetServiceConfig.
   std::string service_config = {};
   // Instead of it, the path of a file that has it; empty: none. GetChannel reads it, and fails with

@@ -93,8 +93,10 @@ struct FactoryStats {
   uint64_t protocol_errors =
       0;                   // connections closed because the peer broke the protocol or flooded
   uint64_t ejections = 0;  // of hosts, by OutlierOptions
-  uint64_t ejections_spared = 0;  // that max_ejection_percent did not allow
-  uint64_t panics = 0;            // times that health began to be ignored
+  uint64_t ejections_spared = 0;    // that max_ejection_percent did not allow
+  uint64_t panics = 0;              // times that health began to be ignored
+  uint64_t load_probes = 0;         // sent, by LoadProbeOptions
+  uint64_t load_probes_failed = 0;  // of which brought no report
   uint64_t resolver_errors = 0;
   uint64_t empty_sets_held = 0;    // RegistryOptions::empty_hold
   uint64_t snapshots_used = 0;     // RegistryOptions::snapshot_directory

@@ -25,10 +25,15 @@ BalancerFactory FreshLoad(FreshLoadOptions options = {});
 struct PrequalOptions {
   // Older reports are not used. > 0.
   std::chrono::nanoseconds max_age = std::chrono::seconds(1);
+  // How many reports come for each call: one, where each answer carries it; with probes
+  // (ChannelOptions::load_probes) their per_call more, or alone. What does not come is made up for
+  // by using each report more often. > 0.
+  double reports_per_call = 1;
 };
-// Prequal (Wydrowski et al., "Load is not what you should balance", NSDI 2024), its probes being
-// the reports that come with answers: of a pool of the last reports, hosts with few requests in
-// flight by their latency, else by requests in flight. With less than two reports: LeastRequest().
+// Prequal (Wydrowski et al., "Load is not what you should balance", NSDI 2024): of a pool of the
+// last reports, hosts with few requests in flight by their latency, else by requests in flight.
+// With less than two reports: LeastRequest(). Reports come with answers, and where these are few in
+// number, better also from probes as in the paper (weft/load_probe_options.h).
 BalancerFactory Prequal(PrequalOptions options = {});
 
 }  // namespace weft::inline v0

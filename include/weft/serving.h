@@ -29,6 +29,12 @@
 // report; the client then goes elsewhere, at most twice, and asks the third host without the field.
 // A request without it has to be taken. For gRPC's servers: weft/grpc_stub/serving.h.
 //
+// Probes: a client may ask for the report alone (weft/load_probe_options.h), by a GET of a path
+// that the two agree on. That is answered before anything else has a say (no queue, no log), with
+// 204 and the header, without Begin, so that it does not count itself:
+//
+//   if (path == "/load") return Answer(204, {{"endpoint-load-metrics", load.Report().text()}});
+//
 // Threads: everything may be called from any thread at any time; no locks. Requests that end at the
 // same moment may leave out each other's sample of a mean, never of a count.
 #ifndef WEFT_SERVING_H_

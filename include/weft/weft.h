@@ -17,6 +17,7 @@
 #include "weft/health_check_options.h"  // IWYU pragma: export
 #include "weft/hedge_options.h"         // IWYU pragma: export
 #include "weft/host_info.h"             // IWYU pragma: export
+#include "weft/load_probe_options.h"    // IWYU pragma: export
 #include "weft/load_report.h"           // IWYU pragma: export
 #include "weft/outlier_options.h"       // IWYU pragma: export
 #include "weft/pending_call.h"          // IWYU pragma: export

@@ -69,9 +69,8 @@ struct PrequalBalancer::Learnt {
 
 class PrequalBalancer::PrequalPicker final : public Picker {
  public:
-  PrequalPicker(const PrequalOptions& options, double reports_per_call,
-                const std::vector<PickerHost>& hosts, std::shared_ptr<const Picker> local,
-                std::shared_ptr<Learnt> learnt);
+  PrequalPicker(const PrequalOptions& options, const std::vector<PickerHost>& hosts,
+                std::shared_ptr<const Picker> local, std::shared_ptr<Learnt> learnt);
   PickResult Pick(const PickFacts& facts) const override;
   void OnReport(size_t index, MonoTime now) const override;
 
@@ -113,7 +112,6 @@ class PrequalBalancer::PrequalPicker final : public Picker {
 };
 
 PrequalBalancer::PrequalPicker::PrequalPicker(const PrequalOptions& options,
-                                              double reports_per_call,
                                               const std::vector<PickerHost>& hosts,
                                               std::shared_ptr<const Picker> local,
                                               std::shared_ptr<Learnt> learnt)
@@ -124,10 +122,10 @@ PrequalBalancer::PrequalPicker::PrequalPicker(const PrequalOptions& options,
       hosts_(hosts),
       size_(hosts.size()),
       entries_(std::make_unique<Entry[]>(size_)) {
-  remove_ = std::min(1.0, reports_per_call * kRemoveByProbe);
+  remove_ = std::min(1.0, options.reports_per_call * kRemoveByProbe);
   const double others = 1 - static_cast<double>(std::min(kPool, size_)) /
                                 static_cast<double>(std::max<size_t>(size_, 1));
-  const double spare = others * reports_per_call - remove_;
+  const double spare = others * options.reports_per_call - remove_;
   if (spare > 0) reuse_ = std::max(1.0, (1 + kDelta) / spare);
   for (std::atomic<uint64_t>& place : pool_) place.store(kFree, std::memory_order_relaxed);
   for (const size_t index : LatestReporters(hosts, kPool))
@@ -257,18 +255,13 @@ void PrequalBalancer::PrequalPicker::Put(uint32_t index, uint32_t tick) const {
   pool_[into].store(Place(tick, index), std::memory_order_relaxed);
 }
 
-PrequalBalancer::PrequalBalancer(const PrequalOptions& options, double reports_per_call,
-                                 std::unique_ptr<Balancer> local)
-    : options_(options),
-      reports_per_call_(reports_per_call),
-      local_(std::move(local)),
-      learnt_(std::make_shared<Learnt>()) {}
+PrequalBalancer::PrequalBalancer(const PrequalOptions& options, std::unique_ptr<Balancer> local)
+    : options_(options), local_(std::move(local)), learnt_(std::make_shared<Learnt>()) {}
 
 PrequalBalancer::~PrequalBalancer() = default;
 
 std::shared_ptr<const Picker> PrequalBalancer::Update(const std::vector<PickerHost>& hosts) {
-  return std::make_shared<PrequalPicker>(options_, reports_per_call_, hosts, local_->Update(hosts),
-                                         learnt_);
+  return std::make_shared<PrequalPicker>(options_, hosts, local_->Update(hosts), learnt_);
 }
 
 }  // namespace weft::inline v0::balance
@@ -277,7 +270,7 @@ namespace weft::inline v0 {
 
 BalancerFactory Prequal(PrequalOptions options) {
   return [options, local = LeastRequest()](uint64_t seed) {
-    return std::make_unique<balance::PrequalBalancer>(options, 1, local(seed));
+    return std::make_unique<balance::PrequalBalancer>(options, local(seed));
   };
 }
 

@@ -13,9 +13,11 @@
 //   fewer than two reports: the local policy's
 //
 // What differs from the paper: its clients probe hosts at random, three times for each call. Here
-// reports come with answers, one for each call, from hosts that were chosen; so r_probe is 1, and
-// r_remove a third of it as there. Latency is the mean, not the median, of what the host saw. And
-// there is a penalty for hosts that fail (slow_penalty.h): they count as hot.
+// reports come with answers, one for each call, from hosts that were chosen, and only where that is
+// asked for from probes too (channel/load_prober). So r_probe, PrequalOptions::reports_per_call, is
+// 1 or 4 or so, and r_remove a third of it as there, at most 1. Latency is the mean, not the
+// median, of what the host saw. And there is a penalty for hosts that fail (slow_penalty.h): they
+// count as hot.
 #ifndef WEFT_LIB_BALANCE_PREQUAL_H_
 #define WEFT_LIB_BALANCE_PREQUAL_H_
 
@@ -29,9 +31,7 @@ namespace weft::inline v0::balance {
 
 class PrequalBalancer final : public Balancer {
  public:
-  // `reports_per_call`: r_probe; above 1 only where something else has hosts report.
-  PrequalBalancer(const PrequalOptions& options, double reports_per_call,
-                  std::unique_ptr<Balancer> local);
+  PrequalBalancer(const PrequalOptions& options, std::unique_ptr<Balancer> local);
   ~PrequalBalancer() override;
   std::shared_ptr<const Picker> Update(const std::vector<PickerHost>& hosts) override;
 
@@ -40,7 +40,6 @@ class PrequalBalancer final : public Balancer {
   class PrequalPicker;
 
   const PrequalOptions options_;
-  const double reports_per_call_;
   const std::unique_ptr<Balancer> local_;
   const std::shared_ptr<Learnt> learnt_;
 };

@@ -98,6 +98,7 @@ void Call::Begin() {
     return;
   }
   target_->budget.Deposit(started_);
+  if (target_->begin_listener != nullptr) target_->begin_listener->OnCallBegun();
   Pick();
 }
 

@@ -37,6 +37,15 @@ struct CallConfig {
   std::unique_ptr<policy::RetryThrottle> throttle;
 };
 
+// Told of each call that begins, on the thread that makes it.
+class BeginListener {
+ public:
+  virtual void OnCallBegun() = 0;
+
+ protected:
+  ~BeginListener() = default;
+};
+
 // Its one subclass is channel::ChannelImpl. Shared by the channel and its calls; keeps the loops
 // alive. Thread-safe.
 class Target {
@@ -62,6 +71,7 @@ class Target {
   base::SharedRandom random;
   const event::Clock* clock = nullptr;
   telemetry::Counters* counters = nullptr;
+  BeginListener* begin_listener = nullptr;  // null: nobody
 
  protected:
   Target(const RetryOptions& retries, const HedgeOptions& hedges)

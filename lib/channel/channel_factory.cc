@@ -59,6 +59,8 @@ FactoryStats ChannelFactory::Stats() const {
   stats.ejections = c.ejections.value();
   stats.ejections_spared = c.ejections_spared.value();
   stats.panics = c.panics.value();
+  stats.load_probes = c.load_probes.value();
+  stats.load_probes_failed = c.load_probes_failed.value();
   stats.resolver_errors = c.resolver_errors.value();
   stats.empty_sets_held = c.empty_sets_held.value();
   stats.snapshots_used = c.snapshots_used.value();

@@ -76,6 +76,7 @@ absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
   if (absl::Status status = cluster::Validate(options.slow_start); !status.ok()) return status;
   if (absl::Status status = Validate(options.subset); !status.ok()) return status;
   if (absl::Status status = cluster::Validate(options.health_check); !status.ok()) return status;
+  if (absl::Status status = Validate(options.load_probes); !status.ok()) return status;
   std::shared_ptr<ChannelImpl> channel(
       new ChannelImpl(std::move(factory), target, std::move(options)));
   if (channel->options_.tls.has_value()) {
@@ -84,6 +85,7 @@ absl::StatusOr<std::shared_ptr<ChannelImpl>> ChannelImpl::Create(
     channel->tls_ = *std::move(tls);
   }
   channel->OpenHealthWatch();
+  channel->OpenLoadProber();
   if (absl::Status status = channel->Join(target); !status.ok()) return status;
   absl::Status status =
       channel->service_config_.Open(channel->options_, channel->cluster->loop(), channel);
@@ -158,12 +160,24 @@ void ChannelImpl::OpenHealthWatch() {
   });
 }
 
+void ChannelImpl::OpenLoadProber() {
+  if (options_.load_probes.path.empty()) return;
+  prober_ = base::MakeRef<LoadProber>(LoadProber::Setup{.options = options_.load_probes,
+                                                        .cluster = cluster,
+                                                        .authority = authority,
+                                                        .factory = factory_,
+                                                        .counters = counters,
+                                                        .seed = factory_->NewSeed()});
+  begin_listener = prober_.get();
+}
+
 ChannelImpl::~ChannelImpl() {
   if (factory_->Forked()) {
     // They would talk to their loop, which has no thread here.
     new std::shared_ptr<registry::ServiceWatch>(std::move(watch_));
     service_config_.Leak();
     (void)cluster.Leak();
+    (void)prober_.Leak();
     new EndpointIntake(std::move(intake_));
     new std::shared_ptr<HealthWatch>(std::move(health_));  // likewise
     return;
@@ -291,14 +305,16 @@ void ChannelImpl::Close(const absl::Status& why) {
   service_config_.Close();
   base::PendingCount& closing = factory_->closing();
   closing.Begin();
-  cluster->loop().PostFunction(
-      [cluster = cluster, health = health_, factory = factory_, why, &closing]() mutable {
-        cluster->Close(why);
-        if (health != nullptr) health->Close();
-        health.reset();
-        factory.reset();  // before the count, as HostTable::Close does
-        closing.End();
-      });
+  cluster->loop().PostFunction([cluster = cluster, health = health_, prober = prober_,
+                                factory = factory_, why, &closing]() mutable {
+    cluster->Close(why);
+    if (health != nullptr) health->Close();
+    health.reset();
+    if (prober) prober->Close();
+    prober = nullptr;
+    factory.reset();  // before the count, as HostTable::Close does
+    closing.End();
+  });
 }
 
 std::string ChannelImpl::DebugString() const {

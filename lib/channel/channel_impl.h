@@ -16,6 +16,7 @@
 #include "channel/endpoint_intake.h"
 #include "channel/factory_impl.h"
 #include "channel/health_watch.h"
+#include "channel/load_prober.h"
 #include "channel/service_config_source.h"
 #include "net/tls.h"
 #include "registry/service_watch.h"
@@ -61,6 +62,7 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
   std::shared_ptr<HostView> AcquireHost(const net::Address& address);
   BalancerFactory BalancerFor(const call::CallConfig* config) const;
   void OpenHealthWatch();
+  void OpenLoadProber();
 
   const std::shared_ptr<FactoryImpl> factory_;
   ChannelOptions options_;
@@ -69,6 +71,7 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
   std::atomic<bool> started_{false};
 
   std::shared_ptr<HealthWatch> health_;  // null: no active checks
+  base::Ref<LoadProber> prober_;         // null: no probes
 
   mutable std::mutex update_mutex_;  // one set at a time
   EndpointIntake intake_;

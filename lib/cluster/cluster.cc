@@ -185,11 +185,7 @@ Choice Cluster::PickOf(const Hosts& hosts, const PickFacts& facts) {
                                         " are ejected or fail their health checks");
     return {.kind = PickResult::Kind::kFail, .status = absl::UnavailableError(why)};
   }
-  size_t first = 0;
-  if (groups.size() > 1) {
-    const double chance = base::Chance(base::NextRandom(facts.random));
-    while (first + 1 < groups.size() && chance >= groups[first].up_to) ++first;
-  }
+  const size_t first = GroupAt(groups, facts.random);
   Choice choice = PickIn(groups[first], facts);
   for (size_t i = 0; i < groups.size() && choice.kind != PickResult::Kind::kHost; ++i) {
     if (i == first) continue;
@@ -197,6 +193,15 @@ Choice Cluster::PickOf(const Hosts& hosts, const PickFacts& facts) {
     if (other.kind != PickResult::Kind::kFail) choice = std::move(other);
   }
   return choice;
+}
+
+size_t Cluster::GroupAt(const std::vector<Group>& groups, uint64_t random) {
+  size_t at = 0;
+  if (groups.size() > 1) {
+    const double chance = base::Chance(base::NextRandom(random));
+    while (at + 1 < groups.size() && chance >= groups[at].up_to) ++at;
+  }
+  return at;
 }
 
 Choice Cluster::PickIn(const Group& group, const PickFacts& facts) {
@@ -248,6 +253,21 @@ Choice Cluster::PickWithRoom(const PickFacts& facts, base::MonoDuration max_age)
     }
   });
   return choice;
+}
+
+base::Ref<Member> Cluster::Draw(uint64_t random) const {
+  constexpr int kDraws = 4;
+  base::Ref<Member> drawn;
+  hosts_.With([&](const Hosts* hosts) {
+    if (hosts == nullptr || hosts->groups.empty()) return;
+    const Group& group = hosts->groups[GroupAt(hosts->groups, random)];
+    for (int i = 0; i < kDraws && !drawn; ++i) {
+      random = base::NextRandom(random);
+      const base::Ref<Member>& member = group.members[base::Below(random, group.members.size())];
+      if (member->host->state() == HostState::kReady) drawn = member;
+    }
+  });
+  return drawn;
 }
 
 absl::Status Cluster::Wait(PickWaiter* waiter, uint64_t version, base::MonoTime deadline) {

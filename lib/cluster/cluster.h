@@ -98,6 +98,9 @@ class Cluster final : public base::RefCounted,
   // have room for one more, the one with the least in flight by its report; kQueue where there is
   // none. Of many hosts it looks at a few. Any thread.
   Choice PickWithRoom(const PickFacts& facts, base::MonoDuration max_age) const;
+  // One that may be picked and is connected, at random, not by a balancer: a group by its share of
+  // the calls, then any host of it. Null where a few draws met none. Any thread.
+  base::Ref<Member> Draw(uint64_t random) const;
   // An attempt has ended, or what is known of it has changed for good. Any thread.
   void OnOutcome(Member& member, const Outcome& outcome, base::MonoTime now);
   // A host has said what its load is. Any thread.
@@ -137,6 +140,8 @@ class Cluster final : public base::RefCounted,
   bool RefreshLocked(base::MonoTime now);
   void RefreshBy(base::MonoTime when);
   static Choice PickOf(const Hosts& hosts, const PickFacts& facts);
+  // That whose turn it is; there is one. An index.
+  static size_t GroupAt(const std::vector<Group>& groups, uint64_t random);
   static Choice PickIn(const Group& group, const PickFacts& facts);
   // With mutex_.
   absl::Status Enqueue(PickWaiter* waiter, base::IntrusiveList<PickWaiter>& list,

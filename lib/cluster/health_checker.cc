@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/strings.h"
+#include "base/visible.h"
 
 namespace weft::inline v0::cluster {
 namespace {
@@ -12,10 +13,6 @@ namespace {
 absl::Status Refuse(std::string_view field, std::string_view rule) {
   return absl::InvalidArgumentError(
       absl::StrCat("HealthCheckOptions::", base::V(field), " must be ", base::V(rule)));
-}
-
-bool IsVisible(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
 }  // namespace
@@ -26,12 +23,11 @@ absl::Status Validate(const HealthCheckOptions& options) {
     return value >= low && value <= high;
   };
   if (options.kind > Kind::kGrpc) return Refuse("kind", "one of its values");
-  if (options.path.empty() || options.path[0] != '/' || !IsVisible(options.path))
-    return Refuse("path", "a path that begins with '/'");
+  if (!base::IsVisiblePath(options.path)) return Refuse("path", "a path that begins with '/'");
   for (const int status : options.expected_statuses) {
     if (!between(status, 200, 599)) return Refuse("expected_statuses", "200 … 599 each");
   }
-  if (options.service.size() > 1024 || !IsVisible(options.service))
+  if (options.service.size() > 1024 || !base::IsVisible(options.service))
     return Refuse("service", "a name of at most 1024 bytes");
   if (!between(options.interval, absl::Milliseconds(100), absl::Hours(1)))
     return Refuse("interval", "100 ms … 1 h");

@@ -37,6 +37,8 @@ struct Counters {
   Counter ejections;
   Counter ejections_spared;
   Counter panics;
+  Counter load_probes;
+  Counter load_probes_failed;
   Counter resolver_errors;
   Counter endpoints_skipped;
   Counter service_configs_refused;
