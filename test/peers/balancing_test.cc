@@ -186,6 +186,30 @@ TEST_CASE("Of five servers one gets slow, one fails, one is killed, and no call 
   CHECK(stats.retries_refused_by_budget == 0);
 }
 
+TEST_CASE("Of five servers one tells probes that it has much to do, and gets few calls") {
+  if (const std::string missing = MissingProgram("node"); !missing.empty()) WEFT_SKIP(missing);
+  Five five;
+  const NothingLeft nothing_left;
+  const Client client = MakeClient(
+      five.target(),
+      {.timeout = absl::Seconds(30), .balancer = FreshLoad(), .load_probes = {.path = "/load"}});
+  REQUIRE(client.channel->WaitForReady(kProcessPatience).ok());
+  Traffic traffic(*client.channel);
+  for (size_t i = 0; i < kServers; ++i)
+    CHECK(Eventually([&] { return traffic.NextShare(five.address(i)) > kLeast; }));
+  five.Become(0, "busy 50");
+  CHECK(Eventually([&] { return traffic.NextShare(five.address(0)) < kLeast; }));
+  five.Become(0, "well");
+  CHECK(Eventually([&] { return traffic.NextShare(five.address(0)) > kLeast; }));
+  traffic.Stop();
+  INFO(client.channel->DebugString());
+  CHECK(traffic.problem().empty());
+  const FactoryStats stats = client.factory->Stats();
+  CHECK(stats.load_probes > 0);
+  CHECK(stats.load_probes_failed * 10 < stats.load_probes);  // late on a busy machine
+  for (const HostInfo& host : client.channel->Hosts()) CHECK(host.in_flight == 0);
+}
+
 namespace {
 
 int Number(const std::string& stats, const std::string& name) {

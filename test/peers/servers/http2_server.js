@@ -10,15 +10,16 @@
 //   /bytes?n=N  N bytes; byte i is i * 31 + (i >> 8), modulo 256
 //   /nth/N      the same as /echo; where N modulo 5 is R, after 50 ms
 //   /never      no answer
+//   /load       nothing but a report of its load (endpoint-load-metrics)
 //
 // Commands, a line each on standard input, answered by a line on standard output:
 //   stats       "stats total=<connections so far> open=<now> requests=<so far>"
 //   resets      "resets=<streams so far that were cancelled, or lost with their connection>"
 //   await N     "reached N", as soon as N requests are waiting for the answer that never comes
 //   idle        "idle", as soon as no such request is left
-//   become slow MS | failing | well
+//   become slow MS | failing | busy N | well
 //               "became HOW": from now on /echo is answered after MS milliseconds, with 500, or as
-//               before
+//               before; or /load says that N requests are in flight, and not 1
 //   close       "closed", after GOAWAY to all and the end of what ran; the program ends
 'use strict';
 
@@ -43,6 +44,7 @@ let waiting = 0;
 let closing = false;
 let delay = 0;  // of /echo, ms
 let failing = false;
+let busy = 1;
 const awaited = [];  // {reached(): bool, line}
 
 function tellAwaited() {
@@ -125,6 +127,12 @@ function never(stream) {
   tellAwaited();
 }
 
+function load(stream) {
+  const report = `TEXT named_metrics.weft.in_flight=${busy},named_metrics.weft.workers=4,` +
+      `named_metrics.weft.service_time_ms=1,named_metrics.weft.latency_ms=${1 + busy}`;
+  stream.respond({':status': 204, 'endpoint-load-metrics': report}, {endStream: true});
+}
+
 function onStream(stream, headers) {
   ++requests;
   stream.on('error', () => {});
@@ -150,6 +158,8 @@ function onStream(stream, headers) {
     stream.end(pattern(Number(path.slice(9))));
   } else if (path.startsWith('/nth/')) {
     nth(stream, headers, Number(path.slice(5)));
+  } else if (path === '/load') {
+    load(stream);
   } else if (path === '/never') {
     never(stream);
   } else {
@@ -195,6 +205,7 @@ function onCommand(line) {
   } else if (command === 'become') {
     failing = argument === 'failing';
     delay = argument === 'slow' ? Number(ms) : 0;
+    busy = argument === 'busy' ? Number(ms) : 1;
     console.log(`became ${argument}`);
   } else if (command === 'close') {
     closing = true;
