@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,12 +48,13 @@ struct Service {
       const std::string address =
           "10.0." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ":8080";
       const double weight = weights[i % weights.size()];
-      ready.push_back(std::make_shared<ReadyHost>(address));
-      hosts.push_back({std::make_shared<Endpoint>(Endpoint{.address = address, .weight = weight}),
-                       ready.back(), weight});
+      ready.push_back(std::make_unique<ReadyHost>(address));
+      endpoints.push_back({.address = address, .weight = weight});
+      hosts.push_back({&endpoints.back(), ready.back().get(), weight});
     }
   }
-  std::vector<std::shared_ptr<ReadyHost>> ready;
+  std::vector<std::unique_ptr<ReadyHost>> ready;
+  std::deque<Endpoint> endpoints;
   std::vector<PickerHost> hosts;
 };
 

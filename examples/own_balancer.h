@@ -46,7 +46,7 @@ class OwnPicker final : public weft::Picker {
   }
   // Connected, and no earlier attempt of this call was there.
   bool IsFresh(size_t index, const weft::PickFacts& facts) const {
-    const weft::HostView* const host = hosts_[index].host.get();
+    const weft::HostView* const host = hosts_[index].host;
     return IsReady(index) &&
            std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end();
   }

@@ -63,9 +63,12 @@ class HostView {
   ~HostView() = default;
 };
 
+// A host that may be picked. Whoever makes pickers may copy it: both objects are there for as long
+// as a picker is used that was made of a set with them. A host that stays, or an endpoint that says
+// nothing new, is the same object as in the set before.
 struct PickerHost {
-  std::shared_ptr<const Endpoint> endpoint;
-  std::shared_ptr<HostView> host;
+  const Endpoint* endpoint = nullptr;
+  HostView* host = nullptr;
   // > 0, relative to the others: the endpoint's, less while the host starts slowly.
   double weight = 1.0;
 };
@@ -113,7 +116,8 @@ class Picker {
 
 // `hosts` in the order of the endpoint set, without those that drain, are ejected or not for this
 // client. Weights change as hosts start slowly, so the same hosts may come again. Never called
-// twice at a time; the picker is used until after the next one is in place.
+// twice at a time; the picker is used until after the next one is in place, so the hosts of the set
+// before are still there.
 class Balancer {
  public:
   virtual ~Balancer() = default;

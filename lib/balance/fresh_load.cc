@@ -228,7 +228,7 @@ inline float FreshLoadBalancer::FreshLoadPicker::ScoreOf(uint32_t index,
 }
 
 bool FreshLoadBalancer::FreshLoadPicker::CanTake(uint32_t index, const PickFacts& facts) const {
-  const HostView* const host = hosts_[index].host.get();
+  const HostView* const host = hosts_[index].host;
   return host->state() == HostState::kReady &&
          std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end();
 }

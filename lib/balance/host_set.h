@@ -65,7 +65,7 @@ class HostSet {
   static constexpr int kUses = 5;
 
   Use UseOf(size_t index, const PickFacts& facts) const {
-    const HostView* const host = hosts_[index].get();
+    const HostView* const host = hosts_[index];
     switch (host->state()) {
       case HostState::kReady:
         return std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end()
@@ -82,7 +82,7 @@ class HostSet {
     return Use::kClosed;
   }
 
-  std::vector<std::shared_ptr<HostView>> hosts_;
+  std::vector<const HostView*> hosts_;
 };
 
 }  // namespace weft::inline v0::balance

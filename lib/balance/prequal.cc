@@ -156,7 +156,7 @@ PrequalBalancer::PrequalPicker::Known PrequalBalancer::PrequalPicker::Look(uint3
 }
 
 bool PrequalBalancer::PrequalPicker::CanTake(uint32_t index, const PickFacts& facts) const {
-  const HostView* const host = hosts_[index].host.get();
+  const HostView* const host = hosts_[index].host;
   return host->state() == HostState::kReady &&
          std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end();
 }

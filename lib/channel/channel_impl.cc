@@ -201,26 +201,25 @@ void ChannelImpl::OnEndpoints(const EndpointSet& endpoints) {
       intake_.Take(endpoints, [this](const net::Address& address) { return AcquireHost(address); });
   counters->endpoints_skipped.Add(taken.skipped);
   warning_ = std::move(taken.warning);
-  if (taken.hosts.empty()) {
+  if (taken.set.empty()) {
     // An empty set is more often a registry's mistake than the truth: the last good one stays.
     counters->resolver_errors.Add();
     cluster->SetError(absl::UnavailableError(
         absl::StrCat("the registry gave no usable endpoint (", taken.skipped, " unusable)")));
     return;
   }
-  if (health_ != nullptr) {
-    std::vector<base::Ref<pool::HostPool>> checked;
-    for (const PickerHost& entry : taken.hosts) {
-      if (entry.endpoint->draining) continue;
-      checked.push_back(
-          base::Ref<pool::HostPool>::Share(static_cast<pool::HostPool*>(entry.host.get())));
-    }
-    health_->SetHosts(std::move(checked));
+  cluster->Update(std::move(taken.set));
+  if (health_ == nullptr) return;
+  std::vector<base::Ref<pool::HostPool>> checked;
+  const cluster::HostList hosts = cluster->hosts();
+  for (const PickerHost& entry : *hosts) {
+    if (entry.endpoint->draining) continue;
+    checked.push_back(base::Ref<pool::HostPool>::Share(static_cast<pool::HostPool*>(entry.host)));
   }
-  cluster->Update(std::move(taken.hosts));
+  health_->SetHosts(std::move(checked));
 }
 
-std::shared_ptr<HostView> ChannelImpl::AcquireHost(const net::Address& address) {
+std::shared_ptr<cluster::Host> ChannelImpl::AcquireHost(const net::Address& address) {
   std::shared_ptr<cluster::Host> host =
       factory_->AcquireHost(address, options_.tls, tls_, authority);
   host->Connect();
@@ -345,10 +344,10 @@ std::vector<HostInfo> ChannelImpl::Hosts() const {
   if (factory_->Forked()) return infos;  // a lock may be held by a thread that is not here
   const base::MonoTime now = clock->Now();
   for (cluster::Membership::Standing& standing : cluster->Standings()) {
-    const auto& host = static_cast<const cluster::Host&>(*standing.host.host);
+    const cluster::Host& host = *standing.host;
     const HostView::Reported reported = host.reported();
     HostInfo& info = infos.emplace_back();
-    info.endpoint = *standing.host.endpoint;
+    info.endpoint = *standing.endpoint;
     info.state = host.state();
     info.last_error = std::string(host.last_error().message());
     info.in_flight = host.in_flight();

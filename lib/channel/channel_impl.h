@@ -59,7 +59,7 @@ class ChannelImpl final : public call::Target, public std::enable_shared_from_th
   // From the watch, any thread.
   void OnEndpoints(const EndpointSet& endpoints);
   void OnError(absl::Status status);
-  std::shared_ptr<HostView> AcquireHost(const net::Address& address);
+  std::shared_ptr<cluster::Host> AcquireHost(const net::Address& address);
   BalancerFactory BalancerFor(const call::CallConfig* config) const;
   void OpenHealthWatch();
   void OpenLoadProber();

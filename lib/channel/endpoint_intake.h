@@ -1,5 +1,6 @@
-// EndpointIntake: what a channel takes of the endpoints that its registry gives, set by set. Sets
-// are large and change little, so an endpoint that was there before costs a comparison: it is not
+// EndpointIntake: what a channel takes of the endpoints that its registry gives, set by set, told
+// as what a cluster's new set has of the one before. Sets are large and change little, so an
+// endpoint that is the same object as before costs a comparison, and one that is equal is not
 // parsed again, nor is its host looked up.
 #ifndef WEFT_LIB_CHANNEL_ENDPOINT_INTAKE_H_
 #define WEFT_LIB_CHANNEL_ENDPOINT_INTAKE_H_
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -15,8 +17,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/places.h"
+#include "cluster/host.h"
+#include "cluster/new_set.h"
 #include "net/address.h"
-#include "weft/balancer.h"
 #include "weft/balancing_options.h"
 #include "weft/endpoint.h"
 
@@ -25,14 +29,15 @@ namespace weft::inline v0::channel {
 // INVALID_ARGUMENT names the field that is out of range.
 absl::Status Validate(const SubsetOptions& options);
 
-// Not thread-safe. Keeps the hosts of the last set.
+// Not thread-safe.
 class EndpointIntake {
  public:
   // The host of an address that is new to the set.
-  using Acquire = std::function<std::shared_ptr<HostView>(const net::Address& address)>;
+  using Acquire = std::function<std::shared_ptr<cluster::Host>(const net::Address& address)>;
 
   struct Taken {
-    std::vector<PickerHost> hosts;
+    // Against the last one that was not empty, or else nothing.
+    cluster::NewSet set;
     size_t skipped = 0;        // could not be used
     std::string warning = {};  // which was the first of them, and why; empty: none was skipped
   };
@@ -46,22 +51,33 @@ class EndpointIntake {
   Taken Take(const EndpointSet& endpoints, const Acquire& acquire);
 
  private:
+  // An address, by its number in known_.
+  using Id = uint32_t;
   struct Known {
-    std::shared_ptr<const Endpoint> endpoint = {};
-    std::shared_ptr<HostView> host = {};  // null: not in the subset
-    uint64_t set = 0;                     // the last one that it was in
+    std::shared_ptr<const Endpoint> endpoint = {};  // as it was given last
+    const std::string* address = nullptr;           // one spelling; of ids_
+    uint64_t set = 0;                               // the last one that it was in
+    size_t place = base::kNowhere;                  // in the last one that was taken
+    bool listed = false;                            // in last_
+    bool news = true;                               // it says something else than when it was taken
   };
-  using ByAddress = std::unordered_map<std::string, Known>;  // one spelling
-  using Entry = ByAddress::value_type;
 
-  // Made where the address is new; or what is wrong with that. `next`: where in the last set it is
-  // expected; moved on.
-  absl::StatusOr<Entry*> EntryOf(const std::string& address, size_t& next);
-  void KeepSubset(std::vector<Entry*>& taken) const;
+  // Both: `next` is where in the last set it is expected; moved on.
+  std::optional<Id> InStep(const Endpoint* endpoint, size_t& next) const;
+  absl::StatusOr<Id> IdOf(const std::string& address, size_t& next);  // made where it is new
+  // Whose endpoint it is now; or what is wrong with it.
+  absl::StatusOr<Id> Note(const std::shared_ptr<const Endpoint>& endpoint, size_t& next);
+  void Forget(Id id);
+  std::vector<Id> SubsetOf(const std::vector<Id>& ids) const;
+  // The set is `ids`, of which the `chosen` are taken.
+  void List(std::vector<Id> ids, const std::vector<Id>& chosen);
+  cluster::NewSet Tell(const std::vector<Id>& chosen, const Acquire& acquire);
 
   const SubsetOptions subset_;
-  ByAddress known_;
-  std::vector<Entry*> last_;  // of known_, in the order of the last set
+  std::unordered_map<std::string, Id> ids_;
+  std::vector<Known> known_;  // beside each other, as a set passes them in order
+  std::vector<Id> free_;      // of known_
+  std::vector<Id> last_;      // the last set, in its order
   uint64_t set_ = 0;
 };
 

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/mix.h"
-#include "base/places.h"
 
 namespace weft::inline v0::cluster {
 namespace {
@@ -13,15 +12,6 @@ namespace {
 // Between two refreshes because of hosts' states, for each host of the cluster. A refresh looks at
 // all of them; pickers see the states themselves, at once.
 constexpr base::MonoDuration kPausePerHost = std::chrono::microseconds(5);
-
-Host& AsHost(const PickerHost& entry) { return static_cast<Host&>(*entry.host); }
-
-std::vector<const void*> Identities(const std::vector<PickerHost>& hosts) {
-  std::vector<const void*> identities;
-  identities.reserve(hosts.size());
-  for (const PickerHost& entry : hosts) identities.push_back(entry.host.get());
-  return identities;
-}
 
 }  // namespace
 
@@ -33,33 +23,18 @@ Cluster::Cluster(std::string name, event::Loop& loop, Membership::Options option
       loop_(loop),
       interval_(options.outlier.enabled ? absl::ToChronoNanoseconds(options.outlier.interval)
                                         : base::MonoDuration::max()),
-      membership_(std::move(options), loop.clock().Now()) {}
+      membership_(std::move(options), *this, loop.clock().Now()) {}
 
 Cluster::~Cluster() = default;
 
-void Cluster::Update(std::vector<PickerHost> hosts) {
+void Cluster::Update(NewSet set) {
   {
     std::lock_guard<std::mutex> lock(membership_mutex_);
     if (!listens_) return;
     const base::MonoTime now = loop_.clock().Now();
-    const HostList last = membership_.all();
-    membership_.Update(std::move(hosts), now);
-    const HostList& all = membership_.all();
-    const std::vector<size_t> places = base::PlacesBefore(Identities(*last), Identities(*all));
-    // Listen to the new ones before they can be picked, and leave the old ones after.
-    std::vector<bool> stays(last->size(), false);
-    for (size_t i = 0; i < all->size(); ++i) {
-      if (places[i] == base::kNowhere) {
-        AsHost((*all)[i]).AddListener(this);
-      } else {
-        stays[places[i]] = true;
-      }
-    }
+    membership_.Update(std::move(set), now);
     RefreshLocked(now);
     has_hosts_.store(true, std::memory_order_release);
-    for (size_t i = 0; i < last->size(); ++i) {
-      if (!stays[i]) AsHost((*last)[i]).RemoveListener(this);
-    }
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -95,10 +70,13 @@ bool Cluster::RefreshLocked(base::MonoTime now) {
   stale_.store(false, std::memory_order_seq_cst);
   refreshed_ = now;
   std::vector<base::Ref<Member>> tripped;
+  std::vector<base::Ref<Member>> moved;
   {
-    std::lock_guard<std::mutex> lock(tripped_mutex_);
+    std::lock_guard<std::mutex> lock(told_mutex_);
     tripped.swap(tripped_);
+    moved.swap(moved_);
   }
+  for (const base::Ref<Member>& member : moved) membership_.OnHostState(*member, now);
   const bool busy = busy_.exchange(false, std::memory_order_relaxed);
   for (const base::Ref<Member>& member : tripped) membership_.OnTrip(*member, now);
   std::shared_ptr<const Hosts> next = membership_.Refresh(now);
@@ -112,7 +90,7 @@ void Cluster::RefreshStale(base::MonoTime now) {
   std::lock_guard<std::mutex> lock(membership_mutex_);
   bool tripped = false;
   {
-    std::lock_guard<std::mutex> tripped_lock(tripped_mutex_);
+    std::lock_guard<std::mutex> told_lock(told_mutex_);
     tripped = !tripped_.empty();
   }
   if (!tripped && !stale_.load(std::memory_order_seq_cst)) return;
@@ -139,7 +117,7 @@ void Cluster::OnOutcome(Member& member, const Outcome& outcome, base::MonoTime n
     RefreshBy(base::After(now, interval_));
   if (!tripped) return;
   {
-    std::lock_guard<std::mutex> lock(tripped_mutex_);
+    std::lock_guard<std::mutex> lock(told_mutex_);
     tripped_.push_back(base::Ref<Member>::Share(&member));
   }
   Changed();
@@ -213,10 +191,10 @@ Choice Cluster::PickIn(const Group& group, const PickFacts& facts) {
       choice.status = absl::InternalError("the balancer picked a host that does not exist");
       return choice;
     }
-    choice.member = group.members[result.index];
+    choice.member = base::Ref<Member>::Share(group.members[result.index]);
     choice.bounce_above = result.bounce_above;
   } else if (choice.kind == PickResult::Kind::kFail) {
-    for (const base::Ref<Member>& member : group.members) {
+    for (const Member* const member : group.members) {
       const absl::Status last = member->host->last_error();
       if (last.ok()) continue;
       choice.status = absl::Status(
@@ -235,9 +213,9 @@ Choice Cluster::PickWithRoom(const PickFacts& facts, base::MonoDuration max_age)
     if (hosts == nullptr) return;
     uint32_t least = 0;
     for (const Group& group : hosts->groups) {
-      const std::vector<base::Ref<Member>>& members = group.members;
+      const std::vector<Member*>& members = group.members;
       for (size_t i = 0; i < std::min(members.size(), kLooks); ++i) {
-        const base::Ref<Member>& member = members[(facts.random + i) % members.size()];
+        Member* const member = members[(facts.random + i) % members.size()];
         const Host* const host = member->host.get();
         const HostView::Reported said = host->reported();
         const bool fits =
@@ -246,7 +224,7 @@ Choice Cluster::PickWithRoom(const PickFacts& facts, base::MonoDuration max_age)
             std::find(facts.tried.begin(), facts.tried.end(), host) == facts.tried.end();
         if (!fits || (choice.member && said.report.in_flight >= least)) continue;
         choice.kind = PickResult::Kind::kHost;
-        choice.member = member;
+        choice.member = base::Ref<Member>::Share(member);
         least = said.report.in_flight;
       }
       if (choice.member) return;  // before the other zones, and the next priority
@@ -314,7 +292,15 @@ bool Cluster::StopWaiting(PickWaiter* waiter) {
   return true;
 }
 
-void Cluster::OnHostState() {
+void Cluster::OnHostState(Member& member) {
+  {
+    std::lock_guard<std::mutex> lock(told_mutex_);
+    moved_.push_back(base::Ref<Member>::Share(&member));
+  }
+  OnHealthChange();
+}
+
+void Cluster::OnHealthChange() {
   stale_.store(true, std::memory_order_seq_cst);
   Changed();
 }
@@ -383,9 +369,7 @@ void Cluster::Close(absl::Status why) {
   }
   {
     std::lock_guard<std::mutex> lock(membership_mutex_);
-    if (std::exchange(listens_, false)) {
-      for (const PickerHost& entry : *membership_.all()) AsHost(entry).RemoveListener(this);
-    }
+    if (std::exchange(listens_, false)) membership_.Close();
     hosts_.Set(nullptr);
   }
   Stop();
@@ -397,7 +381,8 @@ void Cluster::Close(absl::Status why) {
 
 HostList Cluster::hosts() const {
   const std::shared_ptr<const Hosts> hosts = hosts_.Get();
-  return hosts == nullptr ? std::make_shared<const std::vector<PickerHost>>() : hosts->all;
+  if (hosts == nullptr) return std::make_shared<const std::vector<PickerHost>>();
+  return HostList(hosts, hosts->all.get());  // which keeps what it names
 }
 
 std::vector<Membership::Standing> Cluster::Standings() const {

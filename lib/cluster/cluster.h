@@ -22,6 +22,7 @@
 #include "cluster/host.h"
 #include "cluster/member.h"
 #include "cluster/membership.h"
+#include "cluster/new_set.h"
 #include "cluster/outcome.h"
 #include "event/alarm.h"
 #include "event/loop.h"
@@ -60,7 +61,7 @@ struct Choice {
 };
 
 class Cluster final : public base::RefCounted,
-                      private HostListener,
+                      private MemberListener,
                       private event::Alarm,
                       private event::Task {
  public:
@@ -73,7 +74,7 @@ class Cluster final : public base::RefCounted,
 
   // The new set, complete; endpoints with `draining` are kept connected but not picked. One thread
   // at a time.
-  void Update(std::vector<PickerHost> hosts);
+  void Update(NewSet set);
   // Instead of the one that there was; not null. Any thread.
   void SetBalancer(BalancerFactory balancer);
   // Whether active checks find a host healthy. Before the first Update.
@@ -81,7 +82,7 @@ class Cluster final : public base::RefCounted,
     membership_.SetChecks(std::move(passes));
   }
   // What they say of some host has changed. Any thread.
-  void OnHealthChange() { OnHostState(); }
+  void OnHealthChange();
   // There is no set yet, and why. Nothing happens where there is one.
   void SetError(absl::Status status);
   bool closed() const {
@@ -119,7 +120,7 @@ class Cluster final : public base::RefCounted,
   // host states are not listened to.
   void Close(absl::Status why);
 
-  // Current hosts, for people.
+  // Current hosts, all that they refer to with them.
   HostList hosts() const;
   std::vector<Membership::Standing> Standings() const;
   absl::Status error() const;
@@ -128,7 +129,7 @@ class Cluster final : public base::RefCounted,
   friend class PickWaiter;
   ~Cluster() override;  // after Close
 
-  void OnHostState() override;
+  void OnHostState(Member& member) override;
   void OnAlarm() override;  // deadlines of waiters, and what time changes of the membership
   void Run() override;      // after a change: ask the waiters to pick again
   void Drop() override { Release(); }
@@ -167,8 +168,10 @@ class Cluster final : public base::RefCounted,
   Membership membership_;
   bool listens_ = true;  // to the hosts of the membership; not any more once it is closed
 
-  std::mutex tripped_mutex_;
+  // What the membership is told with the next refresh.
+  std::mutex told_mutex_;
   std::vector<base::Ref<Member>> tripped_;
+  std::vector<base::Ref<Member>> moved_;  // their hosts' states have changed
 
   mutable std::mutex mutex_;
   absl::Status error_;

@@ -1,9 +1,9 @@
 #include "cluster/membership.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/mix.h"
-#include "base/places.h"
 #include "cluster/slow_start.h"
 
 namespace weft::inline v0::cluster {
@@ -17,14 +17,8 @@ constexpr base::MonoDuration kShortestStep = std::chrono::milliseconds(100);
 constexpr base::MonoTime kWarm = base::MonoTime::min();
 constexpr base::MonoTime kNotYet = base::kNever;
 
-Host* AsHost(const PickerHost& entry) { return static_cast<Host*>(entry.host.get()); }
-
-// Whether it is another now. Most are the same, and counting references costs more than to look.
-bool Set(PickerHost& to, const PickerHost& from, double weight) {
-  if (to.host == from.host && to.endpoint == from.endpoint && to.weight == weight) return false;
-  to = from;
-  to.weight = weight;
-  return true;
+bool Same(const PickerHost& a, const PickerHost& b) {
+  return a.host == b.host && a.endpoint == b.endpoint && a.weight == b.weight;
 }
 
 }  // namespace
@@ -38,8 +32,10 @@ absl::Status Validate(const SlowStartOptions& options) {
   return absl::OkStatus();
 }
 
-Membership::Membership(Options options, base::MonoTime now)
-    : options_(std::move(options)), window_(absl::ToChronoNanoseconds(options_.slow_start.window)) {
+Membership::Membership(Options options, MemberListener& listener, base::MonoTime now)
+    : options_(std::move(options)),
+      window_(absl::ToChronoNanoseconds(options_.slow_start.window)),
+      listener_(listener) {
   if (options_.outlier.enabled)
     detector_.emplace(options_.outlier, base::Random(options_.seed), now);
 }
@@ -51,46 +47,91 @@ Membership::LevelKey Membership::KeyOf(const Endpoint& endpoint) const {
   return {endpoint.priority, !own};
 }
 
-void Membership::Update(std::vector<PickerHost> hosts, base::MonoTime now) {
-  const bool first = all_->empty();
-  std::vector<Entry> old = std::move(entries_);  // those that are gone are kept to the end
-  std::vector<const void*> before;
-  before.reserve(old.size());
-  for (const Entry& entry : old) before.push_back(HostOf(entry).host.get());
-
-  all_ = std::make_shared<const std::vector<PickerHost>>(std::move(hosts));
-  std::vector<const void*> there;
-  there.reserve(all_->size());
-  entries_.clear();
-  entries_.reserve(all_->size());
-  for (size_t place = 0; place < all_->size(); ++place) {
-    const PickerHost& host = (*all_)[place];
-    if (host.endpoint->draining) continue;
-    there.push_back(host.host.get());
-    entries_.emplace_back().place = place;
-  }
-  const std::vector<size_t> places = base::PlacesBefore(before, there);
-  for (auto& [key, level] : levels_) level.entries.clear();
-  std::vector<OutlierDetector::Subject> subjects;
-  subjects.reserve(entries_.size());
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    Entry& entry = entries_[i];
-    const PickerHost& host = HostOf(entry);
-    if (places[i] != base::kNowhere) {
-      const size_t place = entry.place;
-      entry = std::move(old[places[i]]);
-      entry.place = place;
-    } else {
-      entry.member = base::MakeRef<Member>(base::Ref<Host>::Share(AsHost(host)),
+void Membership::Update(NewSet set, base::MonoTime now) {
+  const bool first = items_.empty();
+  const base::Ref<Departed> departed = std::exchange(departed_, base::MakeRef<Departed>());
+  departed->next = departed_;
+  std::vector<Item> items = std::exchange(items_, {});
+  std::vector<Entry> entries = std::exchange(entries_, {});
+  auto all = std::make_shared<std::vector<PickerHost>>();
+  items_.reserve(set.size());
+  entries_.reserve(set.size());
+  all->reserve(set.size());
+  for (NewSetEntry& next : set) {
+    Item& item = items_.emplace_back();
+    PickerHost& host = all->emplace_back();
+    if (next.before != base::kNowhere) {
+      item = std::move(items[next.before]);
+      host = (*all_)[next.before];
+    }
+    if (next.host != nullptr) item.host = std::move(next.host);
+    const bool news = next.endpoint != nullptr;
+    if (news) {
+      if (item.endpoint != nullptr) departed->endpoints.push_back(std::move(item.endpoint));
+      item.endpoint = std::move(next.endpoint);
+      host = {item.endpoint.get(), item.host.get(), item.endpoint->weight};
+    }
+    // Nothing is read of an endpoint or a host that stays: of so many, none is in a cache.
+    const bool drains = news ? item.endpoint->draining : item.entry == kNone;
+    const uint32_t before = std::exchange(item.entry, kNone);
+    if (drains) continue;
+    item.entry = static_cast<uint32_t>(entries_.size());
+    Entry& entry = entries_.emplace_back();
+    if (before != kNone) entry = std::move(entries[before]);
+    entry.before = before;
+    entry.item = static_cast<uint32_t>(items_.size() - 1);
+    if (news) entry.level = KeyOf(*item.endpoint);
+    if (before == kNone) {
+      entry.member = base::MakeRef<Member>(base::Ref<Host>::Share(item.host.get()),
                                            options_.outlier.consecutive_failures);
       entry.began = first ? kWarm : kNotYet;
+      entry.member->Listen(&listener_);
+      Look(entry, now);
     }
-    levels_[KeyOf(*host.endpoint)].entries.push_back(i);
-    if (detector_.has_value()) subjects.push_back({&entry.member->health, AsHost(host)->address()});
+    if (before != item.entry) entry.member->entry = item.entry;
   }
-  std::erase_if(levels_, [](const auto& level) { return level.second.entries.empty(); });
+  all_ = std::move(all);
+  for (Item& item : items) {
+    if (item.host == nullptr) continue;
+    departed->endpoints.push_back(std::move(item.endpoint));
+    departed->hosts.push_back(std::move(item.host));
+  }
+  for (Entry& entry : entries) {
+    if (!entry.member) continue;
+    entry.member->StopListening();
+    entry.member->SetPlace({});
+    departed->members.push_back(std::move(entry.member));
+  }
+  FillLevels();
+  TellDetector(now);
   set_changed_ = true;
-  if (detector_.has_value()) Note(detector_->OnHostsChanged(subjects, now));
+}
+
+void Membership::FillLevels() {
+  for (auto& [key, level] : levels_) level.entries.clear();
+  LevelState* level = nullptr;  // of the entry before, as most are of one
+  LevelKey key;
+  for (uint32_t i = 0; i < entries_.size(); ++i) {
+    if (level == nullptr || entries_[i].level != key) {
+      key = entries_[i].level;
+      level = &levels_[key];
+    }
+    level->entries.push_back(i);
+  }
+  std::erase_if(levels_, [](const auto& each) { return each.second.entries.empty(); });
+}
+
+void Membership::TellDetector(base::MonoTime now) {
+  if (!detector_.has_value()) return;
+  std::vector<OutlierDetector::Subject> subjects;
+  subjects.reserve(entries_.size());
+  for (const Entry& entry : entries_)
+    subjects.push_back({&entry.member->health, entry.member->host->address()});
+  Note(detector_->OnHostsChanged(subjects, now));
+}
+
+void Membership::Close() {
+  for (const Entry& entry : entries_) entry.member->StopListening();
 }
 
 void Membership::SetBalancer(BalancerFactory balancer) {
@@ -101,31 +142,39 @@ void Membership::SetBalancer(BalancerFactory balancer) {
   }
 }
 
+void Membership::OnHostState(const Member& member, base::MonoTime now) {
+  if (member.entry >= entries_.size()) return;
+  Entry& entry = entries_[member.entry];
+  if (entry.member.get() == &member) Look(entry, now);
+}
+
 void Membership::OnTrip(const Member& member, base::MonoTime now) {
   if (detector_.has_value()) Note(detector_->OnTrip(member.health, now));
 }
 
 void Membership::Note(const OutlierDetector::Events& events) {
-  if (options_.counters == nullptr) return;
+  telemetry::Counters* const counters = options_.counters;
   for (const OutlierDetector::Event& event : events) {
     switch (event.kind) {
       case OutlierDetector::Event::Kind::kEjected:
-        options_.counters->ejections.Add();
+        if (counters != nullptr) counters->ejections.Add();
         break;
       case OutlierDetector::Event::Kind::kSpared:
-        options_.counters->ejections_spared.Add();
+        if (counters != nullptr) counters->ejections_spared.Add();
         break;
-      case OutlierDetector::Event::Kind::kReturned:
+      case OutlierDetector::Event::Kind::kReturned: {
+        base::MonoTime& began = entries_[event.host].began;
+        if (began != kNotYet) began = std::max(began, detector_->standing(event.host).returned_at);
         break;
+      }
     }
   }
 }
 
 // Since when it is connected; and a host that is dialled again and again stays out of reach until
 // that succeeds.
-void Membership::Look(size_t index, base::MonoTime now) {
-  Entry& entry = entries_[index];
-  switch (AsHost(HostOf(entry))->state()) {
+void Membership::Look(Entry& entry, base::MonoTime now) {
+  switch (entry.member->host->state()) {
     case HostState::kReady:
       entry.unreachable = false;
       if (entry.began == kNotYet) entry.began = now;
@@ -139,9 +188,6 @@ void Membership::Look(size_t index, base::MonoTime now) {
     case HostState::kConnecting:
       break;
   }
-  if (passes_checks_ != nullptr) entry.fails_checks = !passes_checks_(*entry.member->host);
-  if (detector_.has_value() && entry.began != kNotYet)
-    entry.began = std::max(entry.began, detector_->standing(index).returned_at);
 }
 
 double Membership::SlowStart(const Entry& entry, base::MonoTime now) const {
@@ -154,7 +200,9 @@ double Membership::SlowStart(const Entry& entry, base::MonoTime now) const {
 std::shared_ptr<const Hosts> Membership::Refresh(base::MonoTime now) {
   refreshed_ = now;
   if (detector_.has_value()) Note(detector_->OnTime(now));
-  for (size_t i = 0; i < entries_.size(); ++i) Look(i, now);
+  if (passes_checks_ != nullptr) {
+    for (Entry& entry : entries_) entry.fails_checks = !passes_checks_(*entry.member->host);
+  }
   starting_ = false;
   bool changed = RefreshShares();
   uint32_t number = 0;
@@ -192,30 +240,30 @@ bool Membership::RefreshShares() {
 
 // Whether its balancer was told something new.
 bool Membership::RefreshLevel(uint32_t number, LevelState& level, base::MonoTime now) {
-  std::vector<size_t> given;
   std::vector<double> factors;
-  given.reserve(level.entries.size());
   factors.reserve(level.entries.size());
+  level.given.clear();
   double most = 0;
-  for (const size_t entry : level.entries) {
-    if (!Fit(entry) && !level.share.panic) continue;
-    given.push_back(entry);
-    factors.push_back(SlowStart(entries_[entry], now));
+  for (const uint32_t index : level.entries) {
+    if (!Fit(index) && !level.share.panic) {
+      Place(entries_[index], {});
+      continue;
+    }
+    level.given.push_back(index);
+    factors.push_back(SlowStart(entries_[index], now));
     most = std::max(most, factors.back());
   }
-  bool changed = level.picker == nullptr || level.hosts.size() != given.size();
-  level.hosts.resize(given.size());
-  for (size_t i = 0; i < given.size(); ++i) {
-    const Entry& entry = entries_[given[i]];
-    const PickerHost& host = HostOf(entry);
+  bool changed = level.picker == nullptr || level.hosts.size() != level.given.size();
+  level.hosts.resize(level.given.size());
+  for (uint32_t i = 0; i < level.given.size(); ++i) {
+    Entry& entry = entries_[level.given[i]];
+    Place(entry, {number, i});
+    PickerHost host = (*all_)[entry.item];
     // Where all of them are new, nobody is spared.
-    changed = Set(level.hosts[i], host, host.endpoint->weight * factors[i] / most) || changed;
+    host.weight = host.weight * factors[i] / most;
+    changed = changed || !Same(host, level.hosts[i]);
+    level.hosts[i] = host;
     starting_ = starting_ || (factors[i] < 1 && entry.began != kNotYet);
-  }
-  level.given = std::move(given);
-  if (changed || set_changed_) {
-    for (size_t i = 0; i < level.given.size(); ++i)
-      entries_[level.given[i]].member->SetPlace({number, static_cast<uint32_t>(i)});
   }
   if (!changed) return false;
   if (level.balancer == nullptr)
@@ -224,8 +272,15 @@ bool Membership::RefreshLevel(uint32_t number, LevelState& level, base::MonoTime
   return true;
 }
 
+void Membership::Place(Entry& entry, Member::Place place) {
+  if (entry.given == place) return;
+  entry.given = place;
+  entry.member->SetPlace(place);
+}
+
 std::shared_ptr<const Hosts> Membership::Publish() const {
   auto hosts = std::make_shared<Hosts>();
+  hosts->departed = departed_;
   hosts->all = all_;
   double up_to = 0;
   uint32_t number = 0;
@@ -240,7 +295,7 @@ std::shared_ptr<const Hosts> Membership::Publish() const {
     group.picker = level.picker;
     group.up_to = up_to;
     group.members.reserve(level.given.size());
-    for (const size_t entry : level.given) group.members.push_back(entries_[entry].member);
+    for (const uint32_t entry : level.given) group.members.push_back(entries_[entry].member.get());
   }
   return hosts;
 }
@@ -259,17 +314,16 @@ std::vector<Membership::Standing> Membership::Standings() const {
     for (size_t i = 0; i < level.given.size(); ++i) weights[level.given[i]] = level.hosts[i].weight;
   }
   std::vector<Standing> standings;
-  standings.reserve(all_->size());
-  size_t entry = 0;
-  for (const PickerHost& host : *all_) {
+  standings.reserve(items_.size());
+  for (const Item& item : items_) {
     Standing& standing = standings.emplace_back();
-    standing.host = host;
-    if (host.endpoint->draining) continue;
-    standing.weight = weights[entry];
-    standing.ejected = Ejected(entry);
-    if (standing.ejected) standing.why = detector_->standing(entry).why;
-    standing.fails_checks = entries_[entry].fails_checks;
-    ++entry;
+    standing.endpoint = item.endpoint;
+    standing.host = item.host;
+    if (item.entry == kNone) continue;
+    standing.weight = weights[item.entry];
+    standing.ejected = Ejected(item.entry);
+    if (standing.ejected) standing.why = detector_->standing(item.entry).why;
+    standing.fails_checks = entries_[item.entry].fails_checks;
   }
   return standings;
 }

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/mix.h"
@@ -28,10 +30,12 @@ struct Rig {
   }
   void Add(const std::string& address, double weight = 1) {
     fakes.push_back(std::make_shared<testing::FakeHost>(address));
-    hosts.push_back({std::make_shared<Endpoint>(Endpoint{.address = address, .weight = weight}),
-                     fakes.back(), weight});
+    endpoints.push_back({.address = address, .weight = weight});
+    hosts.push_back({&endpoints.back(), fakes.back().get(), weight});
   }
   void Remove(size_t index) {
+    removed.push_back(
+        std::move(fakes[index]));  // of the set before, it is there in the next Update
     fakes.erase(fakes.begin() + static_cast<std::ptrdiff_t>(index));
     hosts.erase(hosts.begin() + static_cast<std::ptrdiff_t>(index));
   }
@@ -58,6 +62,8 @@ struct Rig {
   }
 
   std::vector<std::shared_ptr<testing::FakeHost>> fakes;
+  std::vector<std::shared_ptr<testing::FakeHost>> removed;
+  std::deque<Endpoint> endpoints;  // those of all that were ever there
   std::vector<PickerHost> hosts;
   std::unique_ptr<Balancer> balancer;
   std::shared_ptr<const Picker> picker;

@@ -28,7 +28,7 @@ struct Fixture {
   void Update() {
     std::vector<PickerHost> picker_hosts;
     for (const auto& host : hosts) {
-      picker_hosts.push_back({std::make_shared<Endpoint>(), host});
+      picker_hosts.push_back({.host = host.get()});
     }
     picker = balancer.Update(picker_hosts);
   }
@@ -70,10 +70,8 @@ TEST_CASE("the turn goes on when the set changes", "[round_robin]") {
 }
 
 TEST_CASE("balancers of one factory start at different hosts", "[round_robin]") {
-  std::vector<PickerHost> hosts;
-  for (int i = 0; i < 1000; ++i) {
-    hosts.push_back({std::make_shared<Endpoint>(), std::make_shared<FakeHost>("h")});
-  }
+  FakeHost host("h");
+  const std::vector<PickerHost> hosts(1000, {.host = &host});
   const BalancerFactory factory = RoundRobin();
   std::vector<size_t> starts;
   for (uint64_t i = 0; i < 20; ++i)

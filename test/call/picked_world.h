@@ -40,7 +40,7 @@ class BookBalancer final : public Balancer {
     PickResult Pick(const PickFacts& facts) const override {
       for (size_t i = 0; i < book_->hosts.size(); ++i) {
         const size_t index = (book_->next + i) % book_->hosts.size();
-        const HostView* const host = book_->hosts[index].host.get();
+        const HostView* const host = book_->hosts[index].host;
         const bool tried =
             std::find(facts.tried.begin(), facts.tried.end(), host) != facts.tried.end();
         if (tried || host->state() != HostState::kReady) continue;

@@ -100,9 +100,9 @@ std::string StormWorld::ProblemOfServers() {
         return absl::StrCat(std::string(request->id()), ": another body");
     }
   }
-  for (const auto& view : views_) {
-    if (view->in_flight() != 0)
-      return absl::StrCat(view->address(), " has ", view->in_flight(), " in flight");
+  for (const auto& host : hosts_) {
+    if (host->in_flight() != 0)
+      return absl::StrCat(host->address(), " has ", host->in_flight(), " in flight");
   }
   return "";
 }

@@ -39,14 +39,15 @@ class PatternSource final : public BodySource {
 // Round robin, whose hosts are looked at after the factory is gone, too.
 class Spying final : public Balancer {
  public:
-  explicit Spying(std::vector<std::shared_ptr<HostView>>& views) : views_(views), behind_(1) {}
+  explicit Spying(std::vector<base::Ref<cluster::Host>>& seen) : seen_(seen), behind_(1) {}
   std::shared_ptr<const Picker> Update(const std::vector<PickerHost>& hosts) override {
-    for (const PickerHost& host : hosts) views_.push_back(host.host);
+    for (const PickerHost& host : hosts)
+      seen_.push_back(base::Ref<cluster::Host>::Share(static_cast<cluster::Host*>(host.host)));
     return behind_.Update(hosts);
   }
 
  private:
-  std::vector<std::shared_ptr<HostView>>& views_;
+  std::vector<base::Ref<cluster::Host>>& seen_;
   balance::RoundRobinBalancer behind_;
 };
 
@@ -104,7 +105,7 @@ ChannelOptions StormWorld::MakeChannel() {
           {absl::ZeroDuration(), absl::Milliseconds(2), absl::Milliseconds(20)}),
       .percentile = OneOf<double>({0.5, 0.9}),
       .ratio = OneOf<double>({0.05, 0.5})};
-  return {.balancer = [this](uint64_t) { return std::make_unique<Spying>(views_); },
+  return {.balancer = [this](uint64_t) { return std::make_unique<Spying>(hosts_); },
           .retry = retry_,
           .hedge = hedge_};
 }
@@ -370,7 +371,7 @@ bool StormWorld::Close() {
   }
   closed_ = closed_ && client_->Close();
   client_.reset();
-  views_.clear();
+  hosts_.clear();
   return closed_;
 }
 

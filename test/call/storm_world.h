@@ -79,7 +79,7 @@ class StormWorld {
 
   const std::shared_ptr<SimEnv> env_;
   base::Random random_;
-  std::vector<std::shared_ptr<HostView>> views_;
+  std::vector<base::Ref<cluster::Host>> hosts_;
   std::deque<RogueServer> servers_;
   RetryOptions retry_;
   HedgeOptions hedge_;

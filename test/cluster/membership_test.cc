@@ -47,14 +47,17 @@ struct Spec {
   bool draining = false;
 };
 
-struct Rig {
+struct Rig : MemberListener {
   explicit Rig(Membership::Options options = {}) {
     options.balancer = [this](uint64_t) { return std::make_unique<Recorder>(updates); };
     options.counters = &counters;
-    membership.emplace(std::move(options), now);
+    membership.emplace(std::move(options), *this, now);
   }
+  ~Rig() { membership->Close(); }
+  void OnHostState(Member& member) override { moved.push_back(base::Ref<Member>::Share(&member)); }
   void Update(const std::vector<Spec>& specs) {
-    std::vector<PickerHost> set;
+    NewSet set;
+    std::map<std::string, size_t> now_there;
     for (const Spec& spec : specs) {
       base::Ref<TestHost>& host = hosts[spec.address];
       if (!host) {
@@ -67,14 +70,23 @@ struct Rig {
       endpoint->locality.zone = spec.zone;
       endpoint->weight = spec.weight;
       endpoint->draining = spec.draining;
-      set.push_back({std::move(endpoint),
-                     std::shared_ptr<HostView>(host.get(), [keep = host](HostView*) {})});
+      now_there[spec.address] = set.size();
+      const auto before = there.find(spec.address);
+      if (before == there.end()) {
+        set.push_back({.endpoint = std::move(endpoint),
+                       .host = std::shared_ptr<Host>(host.get(), [keep = host](Host*) {})});
+      } else {
+        set.push_back({.before = before->second, .endpoint = std::move(endpoint)});
+      }
     }
+    there = std::move(now_there);
     membership->Update(std::move(set), now);
     Refresh();
   }
   // Whether something changed.
   bool Refresh() {
+    for (const base::Ref<Member>& member : std::exchange(moved, {}))
+      membership->OnHostState(*member, now);
     const std::shared_ptr<const Hosts> next = membership->Refresh(now);
     if (next != nullptr) published = next;
     return next != nullptr;
@@ -82,13 +94,13 @@ struct Rig {
   // Addresses of a group, and the share of calls that it has.
   std::string In(size_t group) const {
     std::string text;
-    for (const auto& member : published->groups.at(group).members)
+    for (const Member* const member : published->groups.at(group).members)
       text += (text.empty() ? "" : " ") + member->host->address();
     return text;
   }
   Member& MemberOf(const std::string& address) const {
     for (const Group& group : published->groups) {
-      for (const auto& member : group.members) {
+      for (Member* const member : group.members) {
         if (member->host->address() == address) return *member;
       }
     }
@@ -97,7 +109,7 @@ struct Rig {
   }
   Membership::Standing StandingOf(const std::string& address) const {
     for (Membership::Standing& standing : membership->Standings()) {
-      if (standing.host.host->address() == address) return std::move(standing);
+      if (standing.host->address() == address) return std::move(standing);
     }
     FAIL("no host " + address);
     std::abort();
@@ -114,6 +126,8 @@ struct Rig {
   base::MonoTime now = kStart;
   telemetry::Counters counters;
   std::map<std::string, base::Ref<TestHost>> hosts;
+  std::map<std::string, size_t> there;  // places in the set
+  std::vector<base::Ref<Member>> moved;
   std::vector<std::vector<PickerHost>> updates;
   std::shared_ptr<const Hosts> published;
   std::optional<Membership> membership;

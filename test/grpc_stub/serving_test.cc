@@ -117,7 +117,7 @@ class InOrder final : public Balancer {
         : hosts(std::move(of)), book(std::move(shared)) {}
     PickResult Pick(const PickFacts& facts) const override {
       for (size_t i = 0; i < hosts.size(); ++i) {
-        const HostView* const host = hosts[i].host.get();
+        const HostView* const host = hosts[i].host;
         if (std::find(facts.tried.begin(), facts.tried.end(), host) != facts.tried.end()) continue;
         if (host->state() != HostState::kReady) return PickResult::Queue();
         PickResult result = PickResult::Host(i);
