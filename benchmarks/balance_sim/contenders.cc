@@ -35,7 +35,7 @@ class OraclePicker final : public Picker {
  private:
   // A worker's time that is before the call and its own, over the speed.
   double TakesAt(size_t index) const {
-    const Server& server = static_cast<const ClientHost*>(hosts_[index].host.get())->server();
+    const Server& server = static_cast<const ClientHost*>(hosts_[index].host)->server();
     const double more = server.in_flight() + 1.0 - server.workers;
     return (1 + (more > 0 ? more / server.workers : 0)) / server.speed_now;
   }
