@@ -81,7 +81,7 @@ struct Setup {
   // them. The run ends with the last call of before `until`.
   Nanos warm_up = 3 * kSecond;
   Nanos from = 7 * kSecond;
-  Nanos until = 16 * kSecond;
+  Nanos until = 13 * kSecond;
 };
 
 // Of the calls between `from` and `until`.

@@ -40,7 +40,7 @@ void PrintEjections(const Table& table) {
 void PrintLoads(const Table& table) {
   for (const double load : table.scenario.loads)
     std::printf(" %2.0f %%: p50   p99        p99.9", load * 100);
-  std::printf("  headroom 5x   2x         errors   busiest  probes  bounces\n");
+  std::printf("  headroom 5x   2x   errors   busiest  probes  bounces\n");
   for (const Row& row : table.rows) {
     std::printf("%-22s", row.name.c_str());
     for (const Cell& cell : row.cells) {
@@ -48,12 +48,7 @@ void PrintLoads(const Table& table) {
                   cell.p99.deviation(), cell.p999.mean());
     }
     const Cell& last = row.cells.back();
-    if (row.headroom5.count() == 0) {
-      std::printf("       -           -     ");
-    } else {
-      std::printf("   %4.2f ±%4.2f  %4.2f ±%4.2f", row.headroom5.mean(), row.headroom5.deviation(),
-                  row.headroom2.mean(), row.headroom2.deviation());
-    }
+    std::printf("      %4.2f     %4.2f", row.headroom5, row.headroom2);
     std::printf("  %6.3f%%  %5.2f  %6.2f  %6.3f\n", last.errors.mean() * 100, last.busiest.mean(),
                 last.probes.mean(), last.bounces.mean());
   }

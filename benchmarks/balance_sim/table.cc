@@ -106,14 +106,14 @@ Table Measure(const Scenario& scenario, const std::vector<Contender>& contenders
     table.rows.push_back(
         {.name = contender.name, .cells = std::vector<Cell>(scenario.loads.size())});
     for (int seed = 1; seed <= options.seeds; ++seed)
-      trials.push_back({SetupOf(scenario, contender, seed), scenario.loads, idle});
+      trials.push_back({SetupOf(scenario, contender, seed), scenario.loads, seed == 1 ? idle : 0});
   }
   sim::RunAll(trials, options.jobs, [&](size_t index, const TrialResult& result) {
     Row& row = table.rows[index / static_cast<size_t>(options.seeds)];
     for (size_t i = 0; i < row.cells.size(); ++i) Add(result.at[i], scenario, &row.cells[i]);
-    if (idle == 0) return;
-    row.headroom5.Add(result.headroom5);
-    row.headroom2.Add(result.headroom2);
+    if (index % static_cast<size_t>(options.seeds) > 0) return;
+    row.headroom5 = result.headroom5;
+    row.headroom2 = result.headroom2;
   });
   return table;
 }

@@ -14,7 +14,8 @@ namespace weft::balance_sim {
 struct TableOptions {
   int seeds = 1;
   int jobs = 1;
-  bool headroom = false;  // where a scenario has a goal for it; takes twice as long
+  // With the first seed, where a scenario has a goal for it; takes as long as another seed.
+  bool headroom = false;
 };
 
 // Over seeds; milliseconds.
@@ -41,8 +42,8 @@ struct Row {
   std::vector<Cell> cells = {};  // one for each load
   // The highest load with a p99 of no more than 5 and 2 times that of servers with nothing to do;
   // 0: not looked for.
-  sim::Spread headroom5 = {};
-  sim::Spread headroom2 = {};
+  double headroom5 = 0;
+  double headroom2 = 0;
 };
 
 struct Table {

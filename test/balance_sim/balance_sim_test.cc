@@ -1,8 +1,15 @@
 // The library's balancers on a simulated fleet. Figures are of one seed and a few seconds;
 // benchmarks/README.md has those that count.
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "balance_sim/client.h"
 #include "balance_sim/contenders.h"
+#include "balance_sim/headroom.h"
 #include "balance_sim/last_second.h"
 #include "balance_sim/model.h"
 #include "balance_sim/subsets.h"
@@ -14,7 +21,11 @@ namespace weft::balance_sim {
 namespace {
 
 Setup Short(const BalancerFactory& balancer, double load) {
-  return {.balancer = balancer, .load = load, .from = 2 * kSecond, .until = 8 * kSecond};
+  return {.balancer = balancer,
+          .load = load,
+          .warm_up = kSecond,
+          .from = 3 * kSecond,
+          .until = 9 * kSecond};
 }
 
 TEST_CASE("a fleet's latency is what queueing theory says") {
@@ -76,6 +87,74 @@ TEST_CASE("a server that fails at once gets next to no calls, and probes are cou
   const Result round_robin = Simulate(setup);
   CHECK(round_robin.PerCall(round_robin.at_first) == Approx(0.01).epsilon(0.1));
   CHECK(round_robin.PerCall(round_robin.probes) == Approx(2).epsilon(0.01));
+}
+
+TEST_CASE("a server that begins to fail is ejected, and its clients' calls go well") {
+  Setup setup = Short(LeastRequest(), 0.7);
+  setup.clients = 10;
+  setup.fleet.fails_from = setup.from;
+  const Result result = Simulate(setup);
+  // Each client sends it seven calls a second, and five failures in a row are enough.
+  REQUIRE(result.ejected_after.size() == 10);
+  CHECK(*std::max_element(result.ejected_after.begin(), result.ejected_after.end()) <
+        kEjectedWithin);
+  CHECK(result.errors >= 50);
+  CHECK(result.errors <= 70);
+  CHECK(result.errors_after <= 10);  // what was on its way
+  CHECK(result.errors_later == 0);
+}
+
+TEST_CASE("a client's servers: ejected by failures in a row, back half a minute later") {
+  std::vector<Server> servers(4);
+  for (uint32_t i = 0; i < servers.size(); ++i) {
+    servers[i].number = i;
+    servers[i].address = "10.0.0." + std::to_string(i) + ":80";
+  }
+  Client client({.balancer = RoundRobin(), .seed = 1}, servers, 0);
+  const auto picks = [&](uint32_t server) {
+    int count = 0;
+    for (int i = 0; i < 400; ++i) {
+      if (client.Pick({.now = MonoTime(), .random = static_cast<uint64_t>(i)}).server == server)
+        ++count;
+    }
+    return count;
+  };
+  const cluster::Outcome failure = {.kind = cluster::Outcome::Kind::kError,
+                                    .took = std::chrono::milliseconds(1)};
+  for (int i = 0; i < 4; ++i) client.OnOutcome(2, failure, (i + 1) * kSecond);
+  CHECK(!client.Ejects(2));
+  CHECK(picks(2) == 100);
+  client.OnOutcome(2, failure, 5 * kSecond);
+  CHECK(client.Ejects(2));
+  CHECK(picks(2) == 0);
+  // What it says meanwhile does no harm.
+  client.OnReport(2, {.in_flight = 1, .workers = 1}, 6 * kSecond);
+  Nanos now = 0;
+  while (client.Ejects(2) && client.due() < 100 * kSecond) {
+    now = client.due();
+    client.Refresh(now);
+  }
+  CHECK(now >= 35 * kSecond);
+  CHECK(now <= 41 * kSecond);
+  CHECK(picks(2) == 100);  // round robin does not heed weights
+}
+
+TEST_CASE("the load at which p99 comes to a limit is found with few runs") {
+  const auto p99 = [](double load) { return 10 / (1 - load); };
+  P99ByLoad known;
+  for (const double load : {0.7, 0.8, 0.9}) known[load] = p99(load);
+  int runs = 0;
+  for (; const std::optional<double> load = NextLoad(known, 50); ++runs) known[*load] = p99(*load);
+  CHECK(runs == 0);
+  CHECK(Headroom(known, 50) == Approx(0.8));
+  for (; const std::optional<double> load = NextLoad(known, 20); ++runs) known[*load] = p99(*load);
+  CHECK(runs <= 3);
+  CHECK(Headroom(known, 20) == Approx(0.5));
+  for (; const std::optional<double> load = NextLoad(known, 1e9); ++runs) known[*load] = p99(*load);
+  CHECK(Headroom(known, 1e9) == 0.98);
+  for (; const std::optional<double> load = NextLoad(known, 1); ++runs) known[*load] = p99(*load);
+  CHECK(Headroom(known, 1) == 0);
+  CHECK(runs <= 10);
 }
 
 TEST_CASE("cold servers are spared, and slow neighbours too") {
