@@ -13,23 +13,26 @@ base::MonoTime Mono(Nanos now) { return base::MonoTime(std::chrono::nanoseconds(
 Client::Client(const Options& options, const std::vector<Server>& servers, Nanos now)
     : members_(servers.size()) {
   static const auto endpoint = std::make_shared<const Endpoint>();
-  std::vector<PickerHost> set;
+  cluster::NewSet set;
   for (const Server& server : servers) {
     hosts_.push_back(base::MakeRef<ClientHost>(server));
     // Not counted: the client keeps them.
     set.push_back(
-        {endpoint, std::shared_ptr<HostView>(std::shared_ptr<void>(), hosts_.back().get())});
+        {.endpoint = endpoint,
+         .host = std::shared_ptr<cluster::Host>(std::shared_ptr<void>(), hosts_.back().get())});
   }
   cluster::Membership::Options mine;
   mine.balancer = options.balancer;
   mine.seed = options.seed;
   if (!options.slow_start) mine.slow_start.window = absl::ZeroDuration();
-  membership_ = std::make_unique<cluster::Membership>(std::move(mine), Mono(now));
+  membership_ = std::make_unique<cluster::Membership>(std::move(mine), *moved_, Mono(now));
   membership_->Update(std::move(set), Mono(now));
   Refresh(now);
 }
 
 void Client::Refresh(Nanos now) {
+  for (const cluster::Member* const member : std::exchange(moved_->members, {}))
+    membership_->OnHostState(*member, Mono(now));
   std::shared_ptr<const cluster::Hosts> next = membership_->Refresh(Mono(now));
   // There are always calls that end.
   const base::MonoTime due = membership_->next(/*busy=*/true);
@@ -39,11 +42,11 @@ void Client::Refresh(Nanos now) {
   given_.assign(hosts_.size(), false);
   servers_.clear();
   // All servers are of one level.
-  for (const base::Ref<cluster::Member>& member : published_->groups.front().members) {
+  for (cluster::Member* const member : published_->groups.front().members) {
     const uint32_t number = static_cast<const ClientHost&>(*member->host).server().number;
     servers_.push_back(number);
     given_[number] = true;
-    if (!members_[number]) members_[number] = member;
+    if (!members_[number]) members_[number] = base::Ref<cluster::Member>::Share(member);
   }
 }
 

@@ -48,10 +48,17 @@ class Client {
   bool Ejects(uint32_t server) const { return !given_[server]; }
 
  private:
+  // Keeps those whose state has changed for the next Refresh, as a cluster does.
+  struct Moved final : cluster::MemberListener {
+    void OnHostState(cluster::Member& member) override { members.push_back(&member); }
+    std::vector<const cluster::Member*> members;
+  };
+
   std::vector<base::Ref<ClientHost>> hosts_;
-  std::vector<base::Ref<cluster::Member>> members_;  // by server
-  std::vector<bool> given_;                          // by server: its balancer has it
-  std::vector<uint32_t> servers_;                    // by the picker's index
+  std::unique_ptr<Moved> moved_ = std::make_unique<Moved>();  // stays where it is
+  std::vector<base::Ref<cluster::Member>> members_;           // by server
+  std::vector<bool> given_;                                   // by server: its balancer has it
+  std::vector<uint32_t> servers_;                             // by the picker's index
   std::unique_ptr<cluster::Membership> membership_;
   std::shared_ptr<const cluster::Hosts> published_;
   Nanos due_ = 0;

@@ -201,8 +201,9 @@ void ChannelImpl::OnEndpoints(const EndpointSet& endpoints) {
       intake_.Take(endpoints, [this](const net::Address& address) { return AcquireHost(address); });
   counters->endpoints_skipped.Add(taken.skipped);
   warning_ = std::move(taken.warning);
-  if (taken.set.empty()) {
-    // An empty set is more often a registry's mistake than the truth: the last good one stays.
+  // A set of which nothing can be used is a mistake: the last good one stays. One that is empty is
+  // believed; the watch has held it back.
+  if (taken.set.empty() && (!endpoints.empty() || !cluster->has_hosts())) {
     counters->resolver_errors.Add();
     cluster->SetError(absl::UnavailableError(
         absl::StrCat("the registry gave no usable endpoint (", taken.skipped, " unusable)")));

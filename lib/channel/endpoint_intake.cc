@@ -115,7 +115,7 @@ EndpointIntake::Taken EndpointIntake::Take(const EndpointSet& endpoints, const A
     ids.push_back(*id);
   }
   const std::vector<Id> chosen = subset_.size > 0 ? SubsetOf(ids) : ids;
-  if (chosen.empty()) {
+  if (chosen.empty() && !endpoints.empty()) {
     for (const Id id : ids) {
       if (!known_[id].listed) Forget(id);
     }

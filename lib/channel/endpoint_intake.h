@@ -47,7 +47,8 @@ class EndpointIntake {
 
   // Those with a good address and weight; of several with one address the first. Then the subset,
   // where one is wanted; endpoints that drain are not in it. Does not go by what was taken before,
-  // but for what it costs. Where none can be used, the set before stays the last one.
+  // but for what it costs. Where there are some and none
+  // can be used, the set before stays the last one.
   Taken Take(const EndpointSet& endpoints, const Acquire& acquire);
 
  private:

@@ -27,7 +27,7 @@
 namespace weft::inline v0::channel {
 
 // Thread-safe. Made with std::make_shared; destroyed after Shutdown.
-class HostTable : public std::enable_shared_from_this<HostTable>, private event::Alarm {
+class HostTable final : public std::enable_shared_from_this<HostTable>, private event::Alarm {
  public:
   static constexpr base::MonoDuration kLinger = std::chrono::seconds(2);
   using Make = absl::AnyInvocable<base::Ref<pool::HostPool>() &&>;

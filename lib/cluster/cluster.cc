@@ -33,6 +33,7 @@ void Cluster::Update(NewSet set) {
     if (!listens_) return;
     const base::MonoTime now = loop_.clock().Now();
     membership_.Update(std::move(set), now);
+    has_set_ = true;
     RefreshLocked(now);
     has_hosts_.store(true, std::memory_order_release);
   }
@@ -66,7 +67,7 @@ bool Cluster::Refresh(base::MonoTime now) {
 }
 
 bool Cluster::RefreshLocked(base::MonoTime now) {
-  if (!listens_ || membership_.all()->empty()) return false;  // closed, or nothing yet
+  if (!listens_ || !has_set_) return false;
   stale_.store(false, std::memory_order_seq_cst);
   refreshed_ = now;
   std::vector<base::Ref<Member>> tripped;
@@ -241,8 +242,8 @@ base::Ref<Member> Cluster::Draw(uint64_t random) const {
     const Group& group = hosts->groups[GroupAt(hosts->groups, random)];
     for (int i = 0; i < kDraws && !drawn; ++i) {
       random = base::NextRandom(random);
-      const base::Ref<Member>& member = group.members[base::Below(random, group.members.size())];
-      if (member->host->state() == HostState::kReady) drawn = member;
+      Member* const member = group.members[base::Below(random, group.members.size())];
+      if (member->host->state() == HostState::kReady) drawn = base::Ref<Member>::Share(member);
     }
   });
   return drawn;

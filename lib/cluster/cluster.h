@@ -166,7 +166,8 @@ class Cluster final : public base::RefCounted,
   mutable std::mutex membership_mutex_;  // before mutex_
   base::MonoTime refreshed_{};
   Membership membership_;
-  bool listens_ = true;  // to the hosts of the membership; not any more once it is closed
+  bool has_set_ = false;  // a set has come; it may be empty
+  bool listens_ = true;   // to the hosts of the membership; not any more once it is closed
 
   // What the membership is told with the next refresh.
   std::mutex told_mutex_;
