@@ -125,8 +125,15 @@ void Membership::TellDetector(base::MonoTime now) {
   if (!detector_.has_value()) return;
   std::vector<OutlierDetector::Subject> subjects;
   subjects.reserve(entries_.size());
-  for (const Entry& entry : entries_)
-    subjects.push_back({&entry.member->health, entry.member->host->address()});
+  for (const Entry& entry : entries_) {
+    OutlierDetector::Subject& subject = subjects.emplace_back();
+    if (entry.before != kNone) {
+      subject.before = entry.before;
+    } else {
+      subject.health = &entry.member->health;
+      subject.address = entry.member->host->address();
+    }
+  }
   Note(detector_->OnHostsChanged(subjects, now));
 }
 

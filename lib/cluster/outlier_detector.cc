@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "base/places.h"
 #include "base/strings.h"
 
 namespace weft::inline v0::cluster {
@@ -57,8 +56,14 @@ base::MonoDuration OutlierDetector::Length(int ejections) const {
   return absl::ToChronoNanoseconds(std::min(length, options_.max_ejection_time));
 }
 
+OutlierDetector::Record& OutlierDetector::RecordOf(size_t host) {
+  std::unique_ptr<Record>& record = hosts_[host].record;
+  if (record == nullptr) record = std::make_unique<Record>();
+  return *record;
+}
+
 OutlierFinding OutlierDetector::InRow(size_t host) const {
-  const HostHealth& health = *hosts_[host].subject.health;
+  const HostHealth& health = *hosts_[host].health;
   const Outcome::Kind last = health.last_failure();
   const absl::string_view name = base::V(FailureName(last));
   if (health.on_trial()) {
@@ -73,30 +78,21 @@ OutlierFinding OutlierDetector::InRow(size_t host) const {
 
 OutlierDetector::Events OutlierDetector::OnHostsChanged(const std::vector<Subject>& hosts,
                                                         base::MonoTime now) {
-  std::vector<const void*> before;
-  std::vector<const void*> there;
-  before.reserve(hosts_.size());
-  there.reserve(hosts.size());
-  for (const Entry& entry : hosts_) before.push_back(entry.subject.health);
-  for (const Subject& subject : hosts) there.push_back(subject.health);
-  const std::vector<size_t> places = base::PlacesBefore(before, there);
-  std::vector<Entry> entries(hosts.size());
+  std::vector<Entry> before = std::exchange(hosts_, {});
+  hosts_.reserve(hosts.size());
   ejected_ = 0;
-  for (size_t i = 0; i < hosts.size(); ++i) {
-    Entry& entry = entries[i];
-    if (places[i] != base::kNowhere) entry = std::move(hosts_[places[i]]);
-    entry.subject = hosts[i];
-    if (entry.standing.state == State::kEjected) ++ejected_;
+  for (const Subject& subject : hosts) {
+    hosts_.push_back(subject.before == base::kNowhere ? Entry{subject.health, subject.address}
+                                                      : std::move(before[subject.before]));
+    if (standing(hosts_.size() - 1).state == State::kEjected) ++ejected_;
   }
-  hosts_ = std::move(entries);
 
   Events events;
   while (ejected_ > MaxEjected()) {
     size_t first = hosts_.size();
     for (size_t i = 0; i < hosts_.size(); ++i) {
-      const Standing& standing = hosts_[i].standing;
-      if (standing.state != State::kEjected) continue;
-      if (first == hosts_.size() || standing.until < hosts_[first].standing.until) first = i;
+      if (standing(i).state != State::kEjected) continue;
+      if (first == hosts_.size() || standing(i).until < standing(first).until) first = i;
     }
     Return(first, now, events);
   }
@@ -107,7 +103,7 @@ OutlierDetector::Events OutlierDetector::OnHostsChanged(const std::vector<Subjec
 OutlierDetector::Events OutlierDetector::OnTrip(const HostHealth& health, base::MonoTime now) {
   Events events;
   for (size_t i = 0; i < hosts_.size(); ++i) {
-    if (hosts_[i].subject.health != &health) continue;
+    if (hosts_[i].health != &health) continue;
     Blame(InRow(i), now, events);
     SetNext();
     break;
@@ -119,8 +115,7 @@ OutlierDetector::Events OutlierDetector::OnTime(base::MonoTime now) {
   Events events;
   if (now < next_) return events;
   for (size_t i = 0; i < hosts_.size(); ++i) {
-    const Standing& standing = hosts_[i].standing;
-    if (standing.state == State::kEjected && standing.until <= now) Return(i, now, events);
+    if (standing(i).state == State::kEjected && standing(i).until <= now) Return(i, now, events);
   }
   if (now >= interval_end_) EndInterval(now, events);
   SetNext();
@@ -136,11 +131,11 @@ void OutlierDetector::EndInterval(base::MonoTime now, Events& events) {
   std::vector<OutlierFinding> found;
   std::vector<bool> healthy(hosts_.size(), false);  // all through it
   for (size_t i = 0; i < hosts_.size(); ++i) {
-    Standing& standing = hosts_[i].standing;
-    HostHealth& health = *hosts_[i].subject.health;
-    if (standing.state == State::kEjected) continue;
-    healthy[i] = standing.state == State::kHealthy;
-    if (!health.on_trial()) standing.state = Next(standing.state, Input::kProven);
+    HostHealth& health = *hosts_[i].health;
+    const State state = standing(i).state;
+    if (state == State::kEjected) continue;
+    healthy[i] = state == State::kHealthy;
+    if (!healthy[i] && !health.on_trial()) RecordOf(i).standing.state = Next(state, Input::kProven);
     if (health.tripped()) found.push_back(InRow(i));
     judged.push_back(i);
     counts.push_back(health.Take());
@@ -151,35 +146,35 @@ void OutlierDetector::EndInterval(base::MonoTime now, Events& events) {
     finding.host = judged[finding.host];
     if (finding.rule == OutlierRule::kLatency) {
       slow[finding.host] = true;
-      const int intervals = ++hosts_[finding.host].slow_intervals;
+      const int intervals = ++RecordOf(finding.host).slow_intervals;
       if (intervals < options_.latency_intervals) continue;
       absl::StrAppend(&finding.why, ", for ", intervals, " intervals");
     }
     found.push_back(std::move(finding));
   }
   for (const size_t host : judged) {
-    if (!slow[host]) hosts_[host].slow_intervals = 0;
+    if (!slow[host] && hosts_[host].record != nullptr) RecordOf(host).slow_intervals = 0;
   }
   for (const OutlierFinding& finding : found) {
     healthy[finding.host] = false;
     Blame(finding, now, events);
   }
   for (const size_t host : judged) {
-    int& ejections = hosts_[host].standing.ejections;
-    if (healthy[host] && ejections > 0) --ejections;
+    if (healthy[host] && standing(host).ejections > 0) --RecordOf(host).standing.ejections;
   }
 }
 
 void OutlierDetector::Blame(const OutlierFinding& finding, base::MonoTime now, Events& events) {
-  Entry& entry = hosts_[finding.host];
-  Standing& standing = entry.standing;
-  if (standing.state == State::kEjected) return;
+  const Entry& entry = hosts_[finding.host];
+  if (standing(finding.host).state == State::kEjected) return;
   if (ejected_ >= MaxEjected()) {
     events.push_back({Event::Kind::kSpared, finding.host, finding.rule,
-                      absl::StrCat(base::V(entry.subject.address), " is not ejected, as ", ejected_,
-                                   " of ", hosts_.size(), " hosts are: ", finding.why)});
+                      absl::StrCat(base::V(entry.address), " is not ejected, as ", ejected_, " of ",
+                                   hosts_.size(), " hosts are: ", finding.why)});
     return;
   }
+  Record& record = RecordOf(finding.host);
+  Standing& standing = record.standing;
   standing.state = Next(standing.state, Input::kBlamed);
   ++ejected_;
   // Not beyond what makes it longer, or it would be long remembered.
@@ -191,30 +186,32 @@ void OutlierDetector::Blame(const OutlierFinding& finding, base::MonoTime now, E
       Length(standing.ejections) + base::MonoDuration(static_cast<int64_t>(jitter));
   standing.until = base::After(now, length);
   standing.why = finding.why;
-  entry.slow_intervals = 0;
+  record.slow_intervals = 0;
   events.push_back({Event::Kind::kEjected, finding.host, finding.rule,
-                    absl::StrFormat("%s is ejected for %.1f s: %s", base::V(entry.subject.address),
+                    absl::StrFormat("%s is ejected for %.1f s: %s", base::V(entry.address),
                                     static_cast<double>(length.count()) / 1e9, finding.why)});
 }
 
 void OutlierDetector::Return(size_t host, base::MonoTime now, Events& events) {
-  Entry& entry = hosts_[host];
-  const bool early = entry.standing.until > now;
-  entry.standing.state = Next(entry.standing.state, Input::kTimeOver);
-  entry.standing.returned_at = now;
+  const Entry& entry = hosts_[host];
+  Standing& standing = RecordOf(host).standing;
+  const bool early = standing.until > now;
+  standing.state = Next(standing.state, Input::kTimeOver);
+  standing.returned_at = now;
   --ejected_;
-  entry.subject.health->Return(now, kTrial);
+  entry.health->Return(now, kTrial);
   events.push_back({Event::Kind::kReturned,
                     host,
                     {},
-                    absl::StrCat(base::V(entry.subject.address), " returns",
+                    absl::StrCat(base::V(entry.address), " returns",
                                  early ? " early, as other hosts have gone" : "")});
 }
 
 void OutlierDetector::SetNext() {
   next_ = interval_end_;
-  for (const Entry& entry : hosts_) {
-    if (entry.standing.state == State::kEjected) next_ = std::min(next_, entry.standing.until);
+  if (ejected_ == 0) return;
+  for (size_t i = 0; i < hosts_.size(); ++i) {
+    if (standing(i).state == State::kEjected) next_ = std::min(next_, standing(i).until);
   }
 }
 

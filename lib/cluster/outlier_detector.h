@@ -24,10 +24,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/places.h"
 #include "base/random.h"
 #include "base/time.h"
 #include "cluster/host_health.h"
@@ -51,6 +53,7 @@ class OutlierDetector {
   static State Next(State state, Input input);
 
   struct Subject {
+    size_t before = base::kNowhere;  // its place in the set before; the rest is not looked at then
     // Both kept by the owner until OnHostsChanged without it.
     HostHealth* health = nullptr;
     std::string_view address = {};  // for people
@@ -80,8 +83,9 @@ class OutlierDetector {
   OutlierDetector(const OutlierOptions& options, base::Random random, base::MonoTime now);
 
   // The whole set that ejection is about: what may get calls, healthy or not. What is said of hosts
-  // by index goes by its order. Those that were there before keep their standing. Where the bound
-  // shrinks below what is ejected, those return whose time is over first.
+  // by index goes by its order. Those that were there before keep their standing; no place of
+  // the set before is named twice. Where the bound shrinks below what is ejected, those return
+  // whose time is over first.
   Events OnHostsChanged(const std::vector<Subject>& hosts, base::MonoTime now);
   // Its HostHealth::Add said so.
   Events OnTrip(const HostHealth& health, base::MonoTime now);
@@ -92,14 +96,24 @@ class OutlierDetector {
 
   size_t hosts() const { return hosts_.size(); }
   size_t ejected() const { return ejected_; }
-  const Standing& standing(size_t host) const { return hosts_[host].standing; }
+  const Standing& standing(size_t host) const {
+    const std::unique_ptr<Record>& record = hosts_[host].record;
+    return record == nullptr ? clean_ : record->standing;
+  }
 
  private:
-  struct Entry {
-    Subject subject;
+  struct Record {
     Standing standing;
     int slow_intervals = 0;  // in a row
   };
+  // Small, as most hosts of a large set were never blamed, and it is gone through with each change.
+  struct Entry {
+    HostHealth* health = nullptr;
+    std::string_view address = {};
+    std::unique_ptr<Record> record = {};  // null: nothing is held against it
+  };
+
+  Record& RecordOf(size_t host);
 
   size_t MaxEjected() const;
   base::MonoDuration Length(int ejections) const;
@@ -112,6 +126,7 @@ class OutlierDetector {
   const OutlierOptions options_;
   const base::MonoDuration interval_;
   base::Random random_;
+  const Standing clean_;
   std::vector<Entry> hosts_;
   size_t ejected_ = 0;
   base::MonoTime interval_end_;

@@ -42,9 +42,16 @@ class OutlierRig {
   void AddHost() {
     records.emplace_back(options_.consecutive_failures);
     names_.push_back("host-" + std::to_string(names_.size()));
-    set.push_back({&records.back(), names_.back()});
+    set.push_back({.health = &records.back(), .address = names_.back()});
   }
-  void Tell() { Note(detector.OnHostsChanged(set, now)); }
+  void Tell() {
+    std::vector<const void*> there;
+    for (const OutlierDetector::Subject& subject : set) there.push_back(subject.health);
+    const std::vector<size_t> places = base::PlacesBefore(told_, there);
+    for (size_t i = 0; i < set.size(); ++i) set[i].before = places[i];
+    told_ = std::move(there);
+    Note(detector.OnHostsChanged(set, now));
+  }
 
   void End(size_t host, Outcome outcome) {
     HostHealth& health = *set[host].health;
@@ -86,6 +93,7 @@ class OutlierRig {
     for (OutlierDetector::Event& event : events) seen.push_back(std::move(event));
   }
   std::deque<std::string> names_;
+  std::vector<const void*> told_;
 };
 
 }  // namespace weft::testing
