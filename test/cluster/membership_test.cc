@@ -167,6 +167,40 @@ TEST_CASE("a member that stays keeps its record when the set changes") {
   CHECK(rig.MemberOf("d").place().index == 2);
 }
 
+TEST_CASE("what left is there while an old snapshot is held, and no longer") {
+  Rig rig;
+  rig.Update({{"a"}, {"b"}});
+  rig.hosts.erase("a");  // only the set uses it
+  std::shared_ptr<const Hosts> first = rig.published;
+  const std::weak_ptr<Host> a = rig.membership->Standings()[0].host;
+  rig.Update({{"b"}});
+  std::shared_ptr<const Hosts> second = rig.published;
+  const std::weak_ptr<Host> b = rig.membership->Standings()[0].host;
+  // It leaves later; the first snapshot names it too.
+  rig.Update({{"c"}});
+  second = nullptr;
+  CHECK_FALSE(a.expired());
+  CHECK_FALSE(b.expired());
+  REQUIRE(first->groups.size() == 1);
+  CHECK(first->groups[0].members[0]->host->address() == "a");
+  CHECK(first->groups[0].members[1]->host->address() == "b");
+  CHECK((*first->all)[1].endpoint->address == "b");
+  first = nullptr;
+  CHECK(a.expired());
+  CHECK(b.expired());
+}
+
+TEST_CASE("of many sets that were left behind an old snapshot keeps all, and frees all") {
+  Rig rig;
+  rig.Update({{"a"}});
+  std::shared_ptr<const Hosts> first = rig.published;
+  const std::weak_ptr<Host> a = rig.membership->Standings()[0].host;
+  for (int i = 0; i < 20'000; ++i) rig.Update({{i % 2 == 0 ? "b" : "c"}});
+  CHECK_FALSE(a.expired());
+  first = nullptr;
+  CHECK(a.expired());
+}
+
 TEST_CASE("a host that is ejected is not given to the balancer, until it returns slowly") {
   Rig rig;
   rig.Update({{"a"}, {"b"}, {"c"}});
