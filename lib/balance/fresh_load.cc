@@ -11,6 +11,7 @@
 #include "balance/latest_reporters.h"
 #include "balance/ticks.h"
 #include "base/mix.h"
+#include "base/places.h"
 #include "weft/balancers.h"
 
 namespace weft::inline v0::balance {
@@ -71,7 +72,8 @@ float ByWorker(const LoadReport& report) {
 class FreshLoadBalancer::FreshLoadPicker final : public Picker {
  public:
   FreshLoadPicker(const FreshLoadOptions& options, const std::vector<PickerHost>& hosts,
-                  std::shared_ptr<const Picker> local, std::shared_ptr<Typical> typical);
+                  std::shared_ptr<const Picker> local, std::shared_ptr<Typical> typical,
+                  const FreshLoadPicker* last);
   PickResult Pick(const PickFacts& facts) const override;
   void OnReport(size_t index, MonoTime now) const override;
 
@@ -103,6 +105,8 @@ class FreshLoadBalancer::FreshLoadPicker final : public Picker {
     }
   };
 
+  void Inherit(size_t index, const FreshLoadPicker& last, size_t place);
+  void SetList(std::vector<uint64_t> slots);
   void Note(size_t index, const HostView::Reported& said, float lead) const;
   float SetSpeed(size_t index, const LoadReport& report) const;
   void FindMost() const;
@@ -132,7 +136,8 @@ class FreshLoadBalancer::FreshLoadPicker final : public Picker {
 FreshLoadBalancer::FreshLoadPicker::FreshLoadPicker(const FreshLoadOptions& options,
                                                     const std::vector<PickerHost>& hosts,
                                                     std::shared_ptr<const Picker> local,
-                                                    std::shared_ptr<Typical> typical)
+                                                    std::shared_ptr<Typical> typical,
+                                                    const FreshLoadPicker* last)
     : options_(options),
       local_(std::move(local)),
       typical_(std::move(typical)),
@@ -140,17 +145,59 @@ FreshLoadBalancer::FreshLoadPicker::FreshLoadPicker(const FreshLoadOptions& opti
       size_(hosts.size()),
       mean_weight_(MeanWeight(hosts)),
       entries_(std::make_unique<Entry[]>(size_)) {
+  const std::vector<size_t> places = last == nullptr ? std::vector<size_t>(size_, base::kNowhere)
+                                                     : PlacesBefore(last->hosts_, hosts_);
   for (size_t i = 0; i < size_; ++i) {
+    if (places[i] != base::kNowhere) {
+      Inherit(i, *last, places[i]);
+      continue;
+    }
     const HostView::Reported said = hosts_[i].host->reported();
     const float lead = SetSpeed(i, said.report);
     if (said.report.TellsInFlight()) Note(i, said, lead);
   }
   FindMost();
-  for (const size_t index : LatestReporters(hosts_, kRecent)) {
-    const uint32_t tick = TickOf(hosts_[index].host->reported().at);
-    recent_[listed_.fetch_add(1, std::memory_order_relaxed)].store(Slot(tick, index),
-                                                                   std::memory_order_relaxed);
+  std::vector<uint64_t> list;
+  for (const size_t index : LatestReporters(hosts_, places, kRecent))
+    list.push_back(Slot(TickOf(hosts_[index].host->reported().at), index));
+  if (last != nullptr) {
+    const size_t listed = std::min<size_t>(last->listed_.load(std::memory_order_relaxed), kRecent);
+    const std::vector<size_t> after = PlacesAfter(places, last->size_);
+    for (size_t i = 0; i < listed; ++i) {
+      const uint64_t slot = last->recent_[i].load(std::memory_order_relaxed);
+      const size_t index = after[static_cast<uint32_t>(slot)];
+      if (index != base::kNowhere) list.push_back(Slot(static_cast<uint32_t>(slot >> 32), index));
+    }
+    reports_.store(last->reports_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    ageing_.store(last->ageing_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
+  SetList(std::move(list));
+}
+
+// What was learnt of a host that stays. Of its weight a part of its chance may have come or gone.
+void FreshLoadBalancer::FreshLoadPicker::Inherit(size_t index, const FreshLoadPicker& last,
+                                                 size_t place) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  Entry& entry = entries_[index];
+  const Entry& known = last.entries_[place];
+  entry.said.store(known.said.load(kRelaxed), kRelaxed);
+  entry.load.store(known.load.load(kRelaxed), kRelaxed);
+  entry.by_worker.store(known.by_worker.load(kRelaxed), kRelaxed);
+  entry.penalty.store(known.penalty.load(kRelaxed), kRelaxed);
+  const auto grown = static_cast<float>(hosts_[index].weight / last.hosts_[place].weight);
+  entry.chance.store(known.chance.load(kRelaxed) * grown, kRelaxed);
+}
+
+// The latest of `slots`, the oldest of them first.
+void FreshLoadBalancer::FreshLoadPicker::SetList(std::vector<uint64_t> slots) {
+  std::sort(slots.begin(), slots.end(), [](uint64_t a, uint64_t b) {
+    return static_cast<int32_t>(static_cast<uint32_t>(a >> 32) - static_cast<uint32_t>(b >> 32)) <
+           0;
+  });
+  const size_t count = std::min(slots.size(), kRecent);
+  for (size_t i = 0; i < count; ++i)
+    recent_[i].store(slots[slots.size() - count + i], std::memory_order_relaxed);
+  listed_.store(static_cast<uint32_t>(count), std::memory_order_relaxed);
 }
 
 void FreshLoadBalancer::FreshLoadPicker::Note(size_t index, const HostView::Reported& said,
@@ -343,7 +390,9 @@ FreshLoadBalancer::FreshLoadBalancer(const FreshLoadOptions& options,
     : options_(options), local_(std::move(local)) {}
 
 std::shared_ptr<const Picker> FreshLoadBalancer::Update(const std::vector<PickerHost>& hosts) {
-  return std::make_shared<FreshLoadPicker>(options_, hosts, local_->Update(hosts), typical_);
+  last_ = std::make_shared<const FreshLoadPicker>(options_, hosts, local_->Update(hosts), typical_,
+                                                  last_.get());
+  return last_;
 }
 
 }  // namespace weft::inline v0::balance

@@ -66,6 +66,7 @@ class FreshLoadBalancer final : public Balancer {
   const FreshLoadOptions options_;
   const std::unique_ptr<Balancer> local_;
   const std::shared_ptr<Typical> typical_ = std::make_shared<Typical>();
+  std::shared_ptr<const FreshLoadPicker> last_;
 };
 
 }  // namespace weft::inline v0::balance

@@ -13,6 +13,7 @@
 #include "balance/slow_penalty.h"
 #include "balance/ticks.h"
 #include "base/mix.h"
+#include "base/places.h"
 #include "weft/balancers.h"
 
 namespace weft::inline v0::balance {
@@ -70,7 +71,8 @@ struct PrequalBalancer::Learnt {
 class PrequalBalancer::PrequalPicker final : public Picker {
  public:
   PrequalPicker(const PrequalOptions& options, const std::vector<PickerHost>& hosts,
-                std::shared_ptr<const Picker> local, std::shared_ptr<Learnt> learnt);
+                std::shared_ptr<const Picker> local, std::shared_ptr<Learnt> learnt,
+                const PrequalPicker* last);
   PickResult Pick(const PickFacts& facts) const override;
   void OnReport(size_t index, MonoTime now) const override;
 
@@ -90,6 +92,7 @@ class PrequalBalancer::PrequalPicker final : public Picker {
     }
   };
 
+  size_t Inherit(const PrequalPicker& last, const std::vector<size_t>& places);
   Known Look(uint32_t tick) const;
   uint64_t RankOf(size_t place, uint32_t index) const;
   bool CanTake(uint32_t index, const PickFacts& facts) const;
@@ -114,7 +117,8 @@ class PrequalBalancer::PrequalPicker final : public Picker {
 PrequalBalancer::PrequalPicker::PrequalPicker(const PrequalOptions& options,
                                               const std::vector<PickerHost>& hosts,
                                               std::shared_ptr<const Picker> local,
-                                              std::shared_ptr<Learnt> learnt)
+                                              std::shared_ptr<Learnt> learnt,
+                                              const PrequalPicker* last)
     : max_age_(static_cast<uint32_t>(
           std::min<int64_t>(options.max_age.count() >> kTickBits, UINT32_MAX / 2))),
       local_(std::move(local)),
@@ -128,8 +132,35 @@ PrequalBalancer::PrequalPicker::PrequalPicker(const PrequalOptions& options,
   const double spare = others * options.reports_per_call - remove_;
   if (spare > 0) reuse_ = std::max(1.0, (1 + kDelta) / spare);
   for (std::atomic<uint64_t>& place : pool_) place.store(kFree, std::memory_order_relaxed);
-  for (const size_t index : LatestReporters(hosts, kPool))
-    Note(index, hosts[index].host->reported());
+  const std::vector<size_t> places = last == nullptr ? std::vector<size_t>(size_, base::kNowhere)
+                                                     : PlacesBefore(last->hosts_, hosts_);
+  size_t kept = 0;
+  if (last != nullptr) kept = Inherit(*last, places);
+  // What new hosts have said, to others maybe, has the places that are left.
+  for (const size_t index : LatestReporters(hosts_, places, kPool - kept))
+    Note(index, hosts_[index].host->reported());
+}
+
+// What was learnt of hosts that stay. Returns how many places of the pool are not free.
+size_t PrequalBalancer::PrequalPicker::Inherit(const PrequalPicker& last,
+                                               const std::vector<size_t>& places) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  for (size_t i = 0; i < size_; ++i) {
+    if (places[i] == base::kNowhere) continue;
+    const Entry& known = last.entries_[places[i]];
+    entries_[i].said.store(known.said.load(kRelaxed), kRelaxed);
+    entries_[i].penalty.store(known.penalty.load(kRelaxed), kRelaxed);
+  }
+  const std::vector<size_t> after = PlacesAfter(places, last.size_);
+  size_t kept = 0;
+  for (size_t place = 0; place < kPool; ++place) {
+    const uint64_t seen = last.pool_[place].load(kRelaxed);
+    if (seen == kFree || after[IndexIn(seen)] == base::kNowhere) continue;
+    pool_[place].store(Place(TickIn(seen), after[IndexIn(seen)]) | UsesIn(seen), kRelaxed);
+    ++kept;
+  }
+  worst_next_.store(last.worst_next_.load(kRelaxed), kRelaxed);
+  return kept;
 }
 
 uint64_t PrequalBalancer::PrequalPicker::RankOf(size_t place, uint32_t index) const {
@@ -261,7 +292,9 @@ PrequalBalancer::PrequalBalancer(const PrequalOptions& options, std::unique_ptr<
 PrequalBalancer::~PrequalBalancer() = default;
 
 std::shared_ptr<const Picker> PrequalBalancer::Update(const std::vector<PickerHost>& hosts) {
-  return std::make_shared<PrequalPicker>(options_, hosts, local_->Update(hosts), learnt_);
+  last_ = std::make_shared<const PrequalPicker>(options_, hosts, local_->Update(hosts), learnt_,
+                                                last_.get());
+  return last_;
 }
 
 }  // namespace weft::inline v0::balance

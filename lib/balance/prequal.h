@@ -42,6 +42,7 @@ class PrequalBalancer final : public Balancer {
   const PrequalOptions options_;
   const std::unique_ptr<Balancer> local_;
   const std::shared_ptr<Learnt> learnt_;
+  std::shared_ptr<const PrequalPicker> last_;
 };
 
 }  // namespace weft::inline v0::balance

@@ -66,6 +66,28 @@ TEST_CASE("the host that has just said that it is idle gets the next call", "[fr
   CHECK(calls[17] <= 6);
 }
 
+TEST_CASE("what was learnt of a host goes with it when the set changes", "[fresh_load]") {
+  Fleet fleet(100);
+  fleet.SayAll(4, kStart);
+  fleet.Say(17, Fleet::Load(0), kStart);
+  // All of them move, and those that stay say nothing anew.
+  for (const auto& fake : fleet.fakes) fake->said = {};
+  std::reverse(fleet.hosts.begin(), fleet.hosts.end());
+  std::reverse(fleet.fakes.begin(), fleet.fakes.end());
+  fleet.Remove(0);
+  fleet.Add("10.7.7.7:80");
+  fleet.Update();
+  CHECK(fleet.PickHost({.now = kStart + milliseconds(1)}) == 81);
+  // And that it was sent that call.
+  fleet.Update();
+  const std::vector<double> calls = fleet.Deal(100, {.now = kStart + milliseconds(2)});
+  CHECK(calls[81] <= 8);
+  // It has left, and its reports with it.
+  fleet.Remove(81);
+  fleet.Update();
+  for (int i = 0; i < 100; ++i) fleet.PickHost({.now = kStart + milliseconds(3)});
+}
+
 // As one that starts slowly: nearly idle, and its reports say so.
 TEST_CASE("a host of little weight gets little, however idle it is", "[fresh_load]") {
   Fleet fleet(10);

@@ -1,5 +1,6 @@
 #include "balance/prequal.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -39,6 +40,22 @@ TEST_CASE("of the hosts that are not hot the quickest", "[prequal]") {
   fleet.Say(2, 0, milliseconds(30));
   fleet.Say(3, 9, milliseconds(1));  // hot
   CHECK(fleet.PickHost({.now = kStart}) == 1);
+}
+
+TEST_CASE("a pool keeps what hosts said when the set changes", "[prequal]") {
+  Fleet fleet(40);
+  fleet.SayMany(3);
+  fleet.Say(1, 3, milliseconds(20));
+  for (const auto& fake : fleet.fakes) fake->said = {};
+  std::reverse(fleet.hosts.begin(), fleet.hosts.end());
+  std::reverse(fleet.fakes.begin(), fleet.fakes.end());
+  fleet.Remove(0);
+  fleet.Add("10.7.7.7:80");
+  fleet.Update();
+  CHECK(fleet.PickHost({.now = kStart}) == 37);
+  fleet.Remove(37);
+  fleet.Update();
+  CHECK(fleet.PickHost({.now = kStart}) != 39);  // the new one has said nothing
 }
 
 TEST_CASE("where all are hot the one with the least in flight", "[prequal]") {
