@@ -91,20 +91,26 @@ void Membership::Update(NewSet set, base::MonoTime now) {
     if (before != item.entry) entry.member->entry = item.entry;
   }
   all_ = std::move(all);
+  PartWith(items, entries, *departed);
+  FillLevels();
+  TellDetector(now);
+  set_changed_ = true;
+}
+
+// What of the set before is not in this one.
+void Membership::PartWith(std::vector<Item>& items, std::vector<Entry>& entries,
+                          Departed& departed) {
   for (Item& item : items) {
     if (item.host == nullptr) continue;
-    departed->endpoints.push_back(std::move(item.endpoint));
-    departed->hosts.push_back(std::move(item.host));
+    departed.endpoints.push_back(std::move(item.endpoint));
+    departed.hosts.push_back(std::move(item.host));
   }
   for (Entry& entry : entries) {
     if (!entry.member) continue;
     entry.member->StopListening();
     entry.member->SetPlace({});
-    departed->members.push_back(std::move(entry.member));
+    departed.members.push_back(std::move(entry.member));
   }
-  FillLevels();
-  TellDetector(now);
-  set_changed_ = true;
 }
 
 void Membership::FillLevels() {

@@ -130,6 +130,7 @@ class Membership {
     LevelShare share;
   };
 
+  static void PartWith(std::vector<Item>& items, std::vector<Entry>& entries, Departed& departed);
   void FillLevels();
   void TellDetector(base::MonoTime now);
   bool Ejected(size_t entry) const {

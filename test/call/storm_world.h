@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/ref.h"
 #include "call/watched_stream.h"
+#include "cluster/host.h"
 #include "support/rogue_server.h"
 #include "support/sim_client.h"
 
