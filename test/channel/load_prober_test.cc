@@ -227,9 +227,9 @@ TEST_CASE("only hosts that may get calls are probed") {
   world.pushed.endpoints[1].priority = 1;
   world.Connect();
   world.servers[2].Kill();
-  EndpointSet endpoints = world.pushed.endpoints;
+  std::vector<Endpoint> endpoints = world.pushed.endpoints;
   endpoints.erase(endpoints.begin() + 3);
-  world.pushed.sink->OnEndpoints(endpoints);
+  world.pushed.sink->OnEndpoints(MakeEndpointSet(endpoints));
   world.env->RunFor(1s);
   world.probed.clear();
   world.Call(200);
@@ -254,9 +254,10 @@ TEST_CASE("probes that run hold up no connection, and end with their channel") {
     CHECK(world.client->stats().load_probes_failed == 1);
   }
   SECTION("of a host that leaves") {
-    world.pushed.sink->OnEndpoints({world.pushed.endpoints[1]});
-    world.env->RunFor(10ms);
+    world.pushed.sink->OnEndpoints(MakeEndpointSet({world.pushed.endpoints[1]}));
+    world.env->RunFor(3s);
     CHECK(world.servers[0].open_connections() == 0);
+    CHECK(world.client->stats().load_probes_failed >= 1);
   }
   SECTION("of a channel that is gone") {}
   CHECK(world.client->Close());
