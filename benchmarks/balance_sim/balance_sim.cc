@@ -7,10 +7,10 @@
 // last of them. Without arguments the two shortest scenarios (half a minute on one core).
 //   --scenario   those whose names begin like this (balance_sim/scenarios.cc has them); g: how
 //                evenly subsets spread connections (balance_sim/subsets.h)
-//   --headroom   also the highest load with a p99 of 5 and 2 times that of idle servers, where a
-//                scenario has a goal for it, and a verdict on each goal
-//   --all        all scenarios, headroom, and a verdict on each goal (15 minutes a seed on one
-//   core)
+//   --headroom   also, with the first seed, the highest load with a p99 of 5 and 2 times that of
+//                idle servers, where a scenario has a goal for it; and a verdict on each goal
+//   --all        all scenarios, headroom, and a verdict on each goal (with three seeds some 20
+//                minutes of one core)
 //   --svg        p99 at 90 % load by the number of clients, as a plot; of the scenarios a
 #include <cstdio>
 #include <cstdlib>

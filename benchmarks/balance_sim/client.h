@@ -1,6 +1,6 @@
 // Client: what a channel has of the library's balancing: a cluster::Membership of its own, which
 // ejects servers that fail, starts those slowly that are new, and gives the rest to the balancer.
-// All that this simulation knows of those classes is here and in client_host.h.
+// What this simulation knows of those classes is here and in client_host.h.
 #ifndef WEFT_BENCHMARKS_BALANCE_SIM_CLIENT_H_
 #define WEFT_BENCHMARKS_BALANCE_SIM_CLIENT_H_
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "balance_sim/client.h"
 #include "balance_sim/contenders.h"
 #include "balance_sim/headroom.h"
@@ -166,6 +167,21 @@ TEST_CASE("cold servers are spared, and slow neighbours too") {
   setup = Short(FreshLoad(), 0.8);
   setup.fleet = {.workers = 4, .mixed = true, .antagonists = {2 * kSecond, 6 * kSecond, 0.55}};
   CHECK(Simulate(setup).Millis(0.99) < 100);
+}
+
+TEST_CASE("servers on full machines are held to what they are allocated") {
+  // A third of the speed, on half of them; a seventh more than the allocation.
+  Setup setup = Short(FreshLoad(), 1.14 / 2);
+  setup.clients = 50;
+  setup.fleet = {.workers = 4, .antagonists = {60 * kSecond, 60 * kSecond, 1.0 / 3}};
+  setup.warm_up = 3 * kSecond;
+  setup.from = 7 * kSecond;
+  setup.until = 10 * kSecond;
+  const double fresh = Simulate(setup).Millis(0.99);
+  CHECK(fresh < 120);
+  // What these servers report looks as well used as all others.
+  setup.balancer = WeightedRoundRobin({.blackout_period = absl::Seconds(1)});
+  CHECK(Simulate(setup).Millis(0.99) > 5 * fresh);
 }
 
 TEST_CASE("what was done in the last ten whole tenths of a second") {
