@@ -74,7 +74,7 @@ void Simulation::OnAnswer(uint32_t id) {
   Client& client = clients_[call.client].client;
   ClientHost& host = client.host(call.server);
   if (!call.is_probe) host.Exit();
-  client.OnReport(call.server, call.report, now_);
+  if (call.is_probe || setup_.answers_report) client.OnReport(call.server, call.report, now_);
   if (call.is_probe) return Free(id);
   if (call.bounced) {
     if (call.counted) ++result_.bounces;

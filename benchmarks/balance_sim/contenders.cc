@@ -50,10 +50,11 @@ class OracleBalancer final : public Balancer {
   }
 };
 
-// The paper's: three probes for each call, beside the report that comes with its answer.
+// As in the paper.
 constexpr int kProbes = 3;
-BalancerFactory ProbingPrequal(std::chrono::nanoseconds max_age) {
-  return Prequal({.max_age = max_age, .reports_per_call = kProbes + 1});
+Contender ProbingPrequal(const std::string& name, std::chrono::nanoseconds max_age) {
+  return {name, Prequal({.max_age = max_age, .reports_per_call = kProbes}), kProbes,
+          /*answers_report=*/false};
 }
 
 }  // namespace
@@ -71,8 +72,9 @@ std::vector<Contender> AllContenders() {
       {"least request", LeastRequest()},
       {"peak EWMA", PeakEwma()},
       {"Prequal", Prequal()},
-      {"Prequal, probes 1 s", ProbingPrequal(std::chrono::seconds(1)), kProbes},
-      {"Prequal, probes 0.1 s", ProbingPrequal(std::chrono::milliseconds(100)), kProbes},
+      ProbingPrequal("Prequal, probes 1 s", std::chrono::seconds(1)),
+      ProbingPrequal("Prequal, probes 0.1 s", std::chrono::milliseconds(100)),
+      {"Prequal, both", Prequal({.reports_per_call = kProbes + 1}), kProbes},
       {"fresh load", FreshLoad()},
       {"fresh load, bounce 2", FreshLoad({.bounce_at = 2})},
       {"oracle", Oracle()},

@@ -13,10 +13,12 @@ struct Contender {
   std::string name;
   BalancerFactory balancer;
   int probes = 0;  // for each call
+  bool answers_report = true;
 };
 
-// The library's; Prequal also as its paper has it, with three probes for each call and reports of
-// up to 1 s and 100 ms; and one that knows all that no client can.
+// The library's; Prequal also as its paper has it, with three probes for each call, whose reports
+// are used for up to 1 s and 100 ms and are all that it knows, and with both kinds of reports; and
+// one that knows all that no client can.
 std::vector<Contender> AllContenders();
 
 // To the server where the call is done first in the mean, by what every server has in its queue and

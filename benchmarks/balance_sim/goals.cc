@@ -49,11 +49,18 @@ sim::Spread Over(const Table& table, const char* other, size_t load) {
   return Ratio(P99(table, kOwn, load), P99(table, other, load));
 }
 
-// Of its probe ages, the better.
+// The paper's, with the better of its probe ages.
 const sim::Spread& BestPrequal(const Table& table, size_t load) {
   const sim::Spread& old = P99(table, "Prequal, probes 1 s", load);
   const sim::Spread& young = P99(table, "Prequal, probes 0.1 s", load);
   return old.mean() < young.mean() ? old : young;
+}
+
+void JudgePrequal(const Table& table, const char* own, size_t load, double goal) {
+  Judge("p99 by Prequal's, with probes as in the paper",
+        Ratio(P99(table, own, load), BestPrequal(table, load)), Goal::kAtMost, goal);
+  Tell("p99 by Prequal's, with probes and reports in answers",
+       Ratio(P99(table, own, load), P99(table, "Prequal, both", load)));
 }
 
 sim::Spread Times(const sim::Spread& spread, double times) {
@@ -79,10 +86,7 @@ void JudgeSingle(const Table& table, double by_round_robin, double by_least, dou
   Judge("p99 at 90 %, by round robin's", Over(table, kRoundRobin, k90), Goal::kAtMost,
         by_round_robin);
   Judge("p99 at 90 %, by least request's", Over(table, kLeast, k90), Goal::kAtMost, by_least);
-  const bool bounces = table.scenario.key == "a2000";
-  Judge(bounces ? "p99 at 90 % with bounces, by Prequal's" : "p99 at 90 %, by Prequal's",
-        Ratio(P99(table, bounces ? kBouncing : kOwn, k90), BestPrequal(table, k90)), Goal::kAtMost,
-        by_prequal);
+  JudgePrequal(table, table.scenario.key == "a2000" ? kBouncing : kOwn, k90, by_prequal);
 }
 
 // Ejection takes five calls of a client's to the failing server. Where the balancer keeps from it
@@ -110,8 +114,7 @@ void JudgeDeploy(const Table& table, const Table* no_slow_start) {
           Ratio(P99(table, kOwn, k80), P99(*no_slow_start, kLeast, 0)), Goal::kAtMost, 0.10);
   }
   Tell("p99 at 80 %, by least request's with the same slow start", Over(table, kLeast, k80));
-  Judge("p99 at 80 %, by Prequal's", Ratio(P99(table, kOwn, k80), BestPrequal(table, k80)),
-        Goal::kAtMost, 1.0);
+  JudgePrequal(table, kOwn, k80, 1.0);
 }
 
 // Round robin by weights collapses as soon as servers on full machines are over their allocation.
@@ -148,14 +151,12 @@ void JudgeTable(const Table& table, const std::vector<Table>& tables) {
   if (key == "b") {
     JudgeGain(table, 0.45);
     Judge("p99 at 90 %, by least request's", Over(table, kLeast, k90), Goal::kAtMost, 0.10);
-    Judge("p99 at 90 %, by Prequal's", Ratio(P99(table, kOwn, k90), BestPrequal(table, k90)),
-          Goal::kAtMost, 0.95);
+    JudgePrequal(table, kOwn, k90, 0.95);
   }
   if (key == "c") {
     JudgeHeadroom(table, 0.93);
     Judge("p99 at 80 %, by least request's", Over(table, kLeast, k80), Goal::kAtMost, 0.15);
-    Judge("p99 at 80 %, by Prequal's", Ratio(P99(table, kOwn, k80), BestPrequal(table, k80)),
-          Goal::kAtMost, 0.95);
+    JudgePrequal(table, kOwn, k80, 0.95);
   }
   if (key == "d") JudgeRamp(table);
   if (key.starts_with("e")) JudgeSinkhole(table, key == "e2000" ? 0.5 : 0.25);

@@ -68,7 +68,8 @@ struct Fleet {
 
 struct Setup {
   BalancerFactory balancer;
-  int probes = 0;  // for each call, to servers drawn at random; nobody waits for them
+  int probes = 0;              // for each call, to servers drawn at random; nobody waits for them
+  bool answers_report = true;  // else nothing but probes does
   uint32_t clients = 200;
   Fleet fleet = {};
   Work work = Work::kExponential;

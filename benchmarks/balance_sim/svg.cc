@@ -14,8 +14,8 @@ constexpr double kTop = 40;
 constexpr double kBottom = 360;
 constexpr double kMostMillis = 600;
 constexpr const char* kColours[] = {"#999999", "#555555", "#8a5a00", "#d1495b",
-                                    "#5b3fa0", "#8d6cc9", "#b9a3e3", "#00798c",
-                                    "#2e7d32", "#e08e0b", "#111111"};
+                                    "#5b3fa0", "#8d6cc9", "#b9a3e3", "#d9a0c8",
+                                    "#00798c", "#2e7d32", "#e08e0b", "#111111"};
 
 double X(double clients) {
   return kLeft + 20 + (std::log10(clients) - 1) / (std::log10(2000) - 1) * (kRight - kLeft - 40);

@@ -82,6 +82,7 @@ Setup SetupOf(const Scenario& scenario, const Contender& contender, int seed) {
   Setup setup = scenario.setup;
   setup.balancer = contender.balancer;
   setup.probes = contender.probes;
+  setup.answers_report = contender.answers_report;
   setup.seed = static_cast<uint64_t>(seed);
   return setup;
 }
