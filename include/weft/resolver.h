@@ -23,7 +23,7 @@ class ResolverSink {
   virtual ~ResolverSink() = default;
   // The complete set. Entries that cannot be used (null, no parsable address, weight ≤ 0) are
   // skipped and counted. Of 10,000 endpoints of which a hundred are new objects and the others the
-  // same as the last time, it costs about a millisecond. A set of which nothing can be used changes
+  // same as the last time, it costs some milliseconds. A set of which nothing can be used changes
   // nothing; an empty one is believed when it has lasted (RegistryOptions::empty_hold).
   virtual void OnEndpoints(const EndpointSet& endpoints) = 0;
   // Why there is no new set. Until the first set arrived, calls fail with it (or wait, if they are
