@@ -56,7 +56,6 @@ class LoadProber final : public base::RefCounted,
 
  private:
   class Probe;
-  using Members = std::vector<base::Ref<cluster::Member>>;
 
   ~LoadProber() override;
 
