@@ -36,7 +36,7 @@ class EndpointIntake {
   using Acquire = std::function<std::shared_ptr<cluster::Host>(const net::Address& address)>;
 
   struct Taken {
-    // Against the last one that was not empty, or else nothing.
+    // Against the last one that was taken; empty where none was, or where there are no endpoints.
     cluster::NewSet set;
     size_t skipped = 0;        // could not be used
     std::string warning = {};  // which was the first of them, and why; empty: none was skipped
@@ -47,8 +47,7 @@ class EndpointIntake {
 
   // Those with a good address and weight; of several with one address the first. Then the subset,
   // where one is wanted; endpoints that drain are not in it. Does not go by what was taken before,
-  // but for what it costs. Where there are some and none
-  // can be used, the set before stays the last one.
+  // but for what it costs. Where there are some and none can be used, nothing is taken.
   Taken Take(const EndpointSet& endpoints, const Acquire& acquire);
 
  private:
