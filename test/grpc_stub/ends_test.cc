@@ -4,6 +4,7 @@
 #include "grpc_stub/reactors.h"
 #include "grpcpp/security/credentials.h"
 #include "support/catch.h"
+#include "support/sanitizers.h"
 #include "weft/request.h"
 
 namespace weft::stub_test {
@@ -277,7 +278,7 @@ TEST_CASE("metadata that cannot be sent ends a stub's call with INVALID_ARGUMENT
 }
 
 TEST_CASE("a blocking call of a stub on a loop thread is refused") {
-#if defined(__SANITIZE_ADDRESS__)
+#if WEFT_ASAN
   WEFT_SKIP("AddressSanitizer moves the objects of the stack that tell a blocking call");
 #endif
   World world;

@@ -13,21 +13,12 @@
 #include <string_view>
 
 #include "peers/peers.h"
+#include "support/sanitizers.h"
 #include "weft/weft.h"
 
 namespace weft::inline v0::testing {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
-#else
-inline constexpr bool kSanitized = false;
-#endif
+inline constexpr bool kSanitized = WEFT_ASAN || WEFT_TSAN;
 
 struct Client {
   std::shared_ptr<ChannelFactory> factory;

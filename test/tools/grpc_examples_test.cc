@@ -2,6 +2,7 @@
 #include <string>
 
 #include "support/catch.h"
+#include "support/sanitizers.h"
 #include "tools/tool.h"
 
 namespace weft::inline v0::testing {
@@ -12,7 +13,7 @@ using Catch::Matchers::ContainsSubstring;
 // The examples' servers are gRPC's, which is not instrumented: what the thread sanitizer says of
 // them means nothing.
 std::string WhyNot(const char* example) {
-#if defined(__SANITIZE_THREAD__)
+#if WEFT_TSAN
   (void)example;
   return "not under the thread sanitizer";
 #else

@@ -3,6 +3,7 @@
 #include "grpc_interop/native/native_client.h"
 #include "grpc_interop/stubs/channel.h"
 #include "grpc_interop/stubs/stub_clients.h"
+#include "support/sanitizers.h"
 
 namespace weft::inline v0::testing {
 
@@ -11,7 +12,7 @@ std::vector<InteropClientKind> InteropClients() {
       {"blocking native calls", MakeNativeBlockingClient},
       {"native calls with callbacks", MakeNativeCallbackClient},
   };
-#if !defined(__SANITIZE_THREAD__)
+#if !WEFT_TSAN
   // What passes between threads through gRPC's queues, which are not instrumented, looks like a
   // race wherever it is touched.
   kinds.push_back({"blocking stubs", [](const std::string& address) {

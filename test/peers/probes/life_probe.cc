@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/sanitizers.h"
 #include "weft/weft.h"
 
 namespace {
@@ -27,11 +28,7 @@ constexpr int kCalls = 20;
 
 // The sanitizers' own locks do not survive a fork: a child may hang in the first allocation if
 // another thread was in one, and ThreadSanitizer cannot follow threads that a child starts.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
+constexpr bool kSanitized = WEFT_ASAN || WEFT_TSAN;
 
 struct Counts {
   std::atomic<int> started = 0;
