@@ -113,6 +113,7 @@ class Service {
       return std::make_unique<Pushing>(sink_);
     };
     options.channel.balancer = std::move(balancer);
+    options.registry_options.coalesce = absl::ZeroDuration();  // each update is measured
     options.connection.connect_timeout = absl::Hours(1);
     factory_ = std::move(ChannelFactory::Create(std::move(options))).value();
     channel_ = std::move(factory_->GetChannel("service")).value();
